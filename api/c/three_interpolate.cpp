@@ -43,3 +43,22 @@ mluOpStatus_t mluOpThreeInterpolateBackward(mluOpHandle_t handle, const mluOpTen
     return dispatch(*handle, "three_interpolate_backward", problem, &mluopsBackend::three_interpolate_backward);
   });
 }
+
+mluOpStatus_t mluOpExtThreeInterpolateBackwardWeight(
+    mluOpHandle_t handle, const mluOpTensorDescriptor_t grad_output_desc, const void* grad_output,
+    const mluOpTensorDescriptor_t features_desc, const void* features, const mluOpTensorDescriptor_t indices_desc,
+    const void* indices, const mluOpTensorDescriptor_t grad_weights_desc, void* grad_weights) {
+  return guard_operator(__func__, handle, [&]() -> Status {
+    const op::ThreeInterpolateBackwardWeightArgs args = {
+        .handle = handle,
+        .grad_output = {"grad_output", grad_output_desc, grad_output},
+        .features = {"features", features_desc, features},
+        .indices = {"indices", indices_desc, indices},
+        .grad_weights = {"grad_weights", grad_weights_desc, grad_weights}};
+    mluopsThreeInterpolateBackwardWeightProblem problem;
+    MLUOPS_RETURN_IF_FINISHED(op::check_three_interpolate_backward_weight(args, problem));
+    op::note_tensors({args.grad_output, args.features, args.indices}, {args.grad_weights});
+    return dispatch(*handle, "three_interpolate_backward_weight", problem,
+                    &mluopsBackend::three_interpolate_backward_weight);
+  });
+}

@@ -41,3 +41,19 @@ B, C, M or N = 0: BAD_PARAM. Cost: 6*B*C*N flops.""", args="""
           "not_empty(indices weights grad_output grad_features) data overlap",
     shape=SHAPE, keys="b c m n",
     say=SAY, bind={"n": "indices"})
+
+operator("three_interpolate_backward_weight", "mluOpExtThreeInterpolateBackwardWeight", 110, doc="""Gradient of the weights of mluOpThreeInterpolateForward.
+
+  grad_weights[b,n,j] = sum over c of grad_output[b,c,n] * features[b,c,indices[b,n,j]]
+  0 where the index is outside [0,M-1].
+
+B, C, M or N = 0: BAD_PARAM. Sums in float32, double's in double. Cost: 6*B*C*N flops.""", args="""
+    in grad_output T [b, c, n]
+    in features T [b, c, m]
+    in indices INT32 [b, n, 3]
+    out grad_weights T like indices py=grad_weight
+    """,
+    order="descs ranks layouts dtypes sizes(grad_output features indices grad_weights) dense "
+          "not_empty(features indices grad_weights grad_output) data overlap",
+    shape=SHAPE, keys="b c m n",
+    say={"b": "the batch", "c": "the channels", "3": "neighbours of a point", "n": "the points of grad_output"})

@@ -76,11 +76,52 @@ Status check_three_interpolate_backward(const ThreeInterpolateBackwardArgs& args
   return Status::go_on();
 }
 
+Status check_three_interpolate_backward_weight(const ThreeInterpolateBackwardWeightArgs& args,
+                                               mluopsThreeInterpolateBackwardWeightProblem& problem) {
+  MLUOPS_RETURN_IF_FINISHED(not_null("handle", args.handle));
+  MLUOPS_RETURN_IF_FINISHED(have_descs({args.grad_output, args.features, args.indices, args.grad_weights}));
+  MLUOPS_RETURN_IF_FINISHED(have_rank(3, {args.grad_output, args.features, args.indices, args.grad_weights}));
+  MLUOPS_RETURN_IF_FINISHED(are_arrays({args.grad_output, args.features, args.indices, args.grad_weights}));
+  const mluOpExtContract_t contract = args.handle->contract;
+  MLUOPS_RETURN_IF_FINISHED(has_float_dtype(args.grad_output, contract));
+  MLUOPS_RETURN_IF_FINISHED(same_dtype(args.features, args.grad_output));
+  MLUOPS_RETURN_IF_FINISHED(has_dtype(args.indices, MLUOP_DTYPE_INT32));
+  MLUOPS_RETURN_IF_FINISHED(same_dtype(args.grad_weights, args.grad_output));
+  const std::int64_t b = size_of(args.grad_output, 0);
+  const std::int64_t c = size_of(args.grad_output, 1);
+  MLUOPS_RETURN_IF_FINISHED(has_sizes(args.features, {{0, b, "the batch"}, {1, c, "the channels"}}));
+  const std::int64_t n = size_of(args.grad_output, 2);
+  MLUOPS_RETURN_IF_FINISHED(has_sizes(
+      args.indices, {{0, b, "the batch"}, {1, n, "the points of grad_output"}, {2, 3, "neighbours of a point"}}));
+  MLUOPS_RETURN_IF_FINISHED(same_dims(args.grad_weights, args.indices));
+  MLUOPS_RETURN_IF_FINISHED(
+      are_dense({args.grad_output, args.features, args.indices, args.grad_weights}, MLUOP_STATUS_NOT_SUPPORTED));
+  MLUOPS_RETURN_IF_FINISHED(
+      all_countable({args.grad_output, args.features, args.indices, args.grad_weights}, contract));
+  MLUOPS_RETURN_IF_FINISHED(not_empty(args.features));
+  MLUOPS_RETURN_IF_FINISHED(not_empty(args.indices));
+  MLUOPS_RETURN_IF_FINISHED(not_empty(args.grad_weights));
+  MLUOPS_RETURN_IF_FINISHED(not_empty(args.grad_output));
+  MLUOPS_RETURN_IF_FINISHED(have_data({args.grad_output, args.features, args.indices, args.grad_weights}));
+  MLUOPS_RETURN_IF_FINISHED(share_nothing({args.grad_output, args.features, args.indices}, {args.grad_weights}));
+  const std::int64_t m = size_of(args.features, 2);
+  problem = {{args.grad_output.desc->dtype, b, c, m, n},
+             args.grad_output.data,
+             args.features.data,
+             data_of<std::int32_t>(args.indices),
+             data_of<void>(args.grad_weights)};
+  return Status::go_on();
+}
+
 std::string case_keys(const mluopsThreeInterpolateForwardProblem& p) {
   return CaseKeys()("b", p.shape.b)("c", p.shape.c)("m", p.shape.m)("n", p.shape.n).text();
 }
 
 std::string case_keys(const mluopsThreeInterpolateBackwardProblem& p) {
+  return CaseKeys()("b", p.shape.b)("c", p.shape.c)("m", p.shape.m)("n", p.shape.n).text();
+}
+
+std::string case_keys(const mluopsThreeInterpolateBackwardWeightProblem& p) {
   return CaseKeys()("b", p.shape.b)("c", p.shape.c)("m", p.shape.m)("n", p.shape.n).text();
 }
 

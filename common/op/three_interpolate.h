@@ -23,9 +23,19 @@ struct ThreeInterpolateBackwardArgs {
   TensorArg grad_features = {};
 };
 
+struct ThreeInterpolateBackwardWeightArgs {
+  mluOpHandle_t handle = {};
+  TensorArg grad_output = {};
+  TensorArg features = {};
+  TensorArg indices = {};
+  TensorArg grad_weights = {};
+};
+
 Status check_three_interpolate_forward(const ThreeInterpolateForwardArgs& args,
                                        mluopsThreeInterpolateForwardProblem& problem);
 Status check_three_interpolate_backward(const ThreeInterpolateBackwardArgs& args,
                                         mluopsThreeInterpolateBackwardProblem& problem);
+Status check_three_interpolate_backward_weight(const ThreeInterpolateBackwardWeightArgs& args,
+                                               mluopsThreeInterpolateBackwardWeightProblem& problem);
 
 }  // namespace mluops::op

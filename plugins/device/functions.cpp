@@ -1586,6 +1586,14 @@ mluOpStatus_t mluOpThreeInterpolateBackward(mluOpHandle_t handle, const mluOpTen
                         weights_desc, weights, grad_features_desc, grad_features);
 }
 
+mluOpStatus_t mluOpExtThreeInterpolateBackwardWeight(
+    mluOpHandle_t handle, const mluOpTensorDescriptor_t grad_output_desc, const void* grad_output,
+    const mluOpTensorDescriptor_t features_desc, const void* features, const mluOpTensorDescriptor_t indices_desc,
+    const void* indices, const mluOpTensorDescriptor_t grad_weights_desc, void* grad_weights) {
+  return MLUOPS_FORWARD(mluOpExtThreeInterpolateBackwardWeight, handle, grad_output_desc, grad_output, features_desc,
+                        features, indices_desc, indices, grad_weights_desc, grad_weights);
+}
+
 mluOpStatus_t mluOpGetThreeNNForwardWorkspaceSize(const mluOpHandle_t handle, const mluOpTensorDescriptor_t known_desc,
                                                   size_t* workspace_size) {
   return MLUOPS_FORWARD(mluOpGetThreeNNForwardWorkspaceSize, handle, known_desc, workspace_size);

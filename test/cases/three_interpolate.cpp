@@ -170,6 +170,29 @@ bool backward_in_half(const Case& t) {
   return 3 * t.real("n") / points <= 100;
 }
 
+Description describe_weight_gradient(const Case& text, mluOpDataType_t dtype) {
+  const mluopsThreeInterpolateShape s = shape_of(text, dtype);
+  const std::vector<std::int64_t> triples = {s.b, s.n, 3};
+  const Fill chosen = indices(text);
+  Description d;
+  d.tensors = {
+      {.name = "grad_output", .dtype = dtype, .dims = {s.b, s.c, s.n}, .fill = uniform(-1, 1, text.seed("from"))},
+      {.name = "features", .dtype = dtype, .dims = {s.b, s.c, s.m}, .fill = uniform(-1, 1, text.seed("features"))},
+      {.name = "indices", .dtype = MLUOP_DTYPE_INT32, .dims = triples, .fill = chosen},
+      {.name = "grad_weights", .dtype = dtype, .dims = triples}};
+  set_touched(d.tensors[1], s, named_points(s, chosen));
+  d.flops = 6.0 * static_cast<double>(s.b * s.c * s.n);
+  d.call = [](mluOpHandle_t handle, const Arguments& t) {
+    return mluOpExtThreeInterpolateBackwardWeight(handle, t[0].desc, t[0].data, t[1].desc, t[1].data, t[2].desc,
+                                                  t[2].data, t[3].desc, t[3].data);
+  };
+  d.reference = [s](const Inputs& in, Coordinates) {
+    return std::vector<Values>{reference::three_interpolate_backward_weight(
+        {s, in[0], in[1], static_cast<const std::int32_t*>(in[2]), nullptr})};
+  };
+  return d;
+}
+
 std::vector<Growth> growth() {
   const Case base = list({"b=4 c=64 m=512 n=1024"})[0];
   return {growth_of(base, "b"), growth_of(base, "c"), growth_of(base, "n"), growth_of(base, "m")};
@@ -209,7 +232,9 @@ std::vector<OperatorCases> three_interpolate_operators() {
   backward.scatters = true;
   backward.meaningful_in_half = backward_in_half;
   backward.contention = contention;
-  return {forward, backward};
+  OperatorCases weight = entry("three_interpolate_backward_weight", "mluOpExtThreeInterpolateBackwardWeight");
+  weight.describe = describe_weight_gradient;
+  return {forward, backward, weight};
 }
 
 }  // namespace mluops::cases

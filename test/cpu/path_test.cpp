@@ -166,10 +166,8 @@ TEST_P(PathTest, DeformRoiPoolNchw) {
   EXPECT_EQ(deform_roi_pool_forward({kFloat, 1, 32, 32, 8, 40, 2, 2, 1, 0.1f, 2}, 31, MLUOP_LAYOUT_NCHW),
             vectors() ? "nchw_blocks" : "nchw_transposed");
   EXPECT_EQ(deform_roi_pool_forward({kFloat, 1, 32, 32, 8, 1, 2, 2, 1, 0.1f, 2}, 31, MLUOP_LAYOUT_NCHW),
-            vectors() ? "nchw_points" : "nchw_transposed");
-  EXPECT_EQ(deform_roi_pool_forward({kFloat, 1, 32, 32, 8, 1, 2, 2, 1, 0.1f, 2}, 3, MLUOP_LAYOUT_NCHW),
             !vectors()           ? "nchw_transposed"
-            : gathers_are_slow() ? "nchw_blocks"
+            : gathers_are_slow() ? "nchw_rois"
                                  : "nchw_points");
   EXPECT_EQ(deform_roi_pool_forward({kFloat, 1, 32, 32, 4, 4, 2, 2, 1, 0.1f, 2}, 31, MLUOP_LAYOUT_NCHW),
             vectors() ? "nchw_planes" : "nchw_transposed");
@@ -177,7 +175,7 @@ TEST_P(PathTest, DeformRoiPoolNchw) {
 
 TEST_P(PathTest, RoiAlignForward) {
   EXPECT_EQ(roi_align_forward(MLUOP_LAYOUT_NHWC, 1), "in_order");
-  EXPECT_EQ(roi_align_forward(MLUOP_LAYOUT_NCHW, 1), vectors() ? "nchw_blocks" : "nchw_transposed");
+  EXPECT_EQ(roi_align_forward(MLUOP_LAYOUT_NCHW, 1), vectors() ? "nchw_rois" : "nchw_transposed");
   EXPECT_EQ(roi_align_forward(MLUOP_LAYOUT_NHWC, 0), "greatest");
   EXPECT_EQ(roi_align_forward(MLUOP_LAYOUT_NCHW, 0), "greatest");
 }

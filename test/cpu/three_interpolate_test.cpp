@@ -67,6 +67,16 @@ std::vector<T> backward(const Data<T>& data, Backend& backend) {
 }
 
 template <class T>
+std::vector<T> weight_gradient(const Data<T>& data, Backend& backend) {
+  auto gradient = poisoned<T>(data.shape.b * data.shape.n * 3);
+  const mluopsThreeInterpolateBackwardWeightProblem problem{data.shape, data.grad_output.data(), data.features.data(),
+                                                            data.indices.data(), gradient.data()};
+  EXPECT_EQ(backend.run(&mluopsBackend::three_interpolate_backward_weight, problem), MLUOP_STATUS_SUCCESS)
+      << last_error;
+  return gradient;
+}
+
+template <class T>
 void check_forward(const Data<T>& d, const std::vector<T>& output) {
   const auto features = magnitudes_of(d.features), weights = magnitudes_of(d.weights);
   const auto want =
@@ -87,6 +97,16 @@ void check_backward(const Data<T>& d, const std::vector<T>& gradient) {
 }
 
 template <class T>
+void check_weight_gradient(const Data<T>& d, const std::vector<T>& gradient) {
+  const auto grad = magnitudes_of(d.grad_output), features = magnitudes_of(d.features);
+  const auto want = reference::three_interpolate_backward_weight(
+      {d.shape, d.grad_output.data(), d.features.data(), d.indices.data(), nullptr});
+  const auto scale = reference::three_interpolate_backward_weight(
+      {d.in_double(), grad.data(), features.data(), d.indices.data(), nullptr});
+  expect_close(gradient, want, scale, static_cast<double>(d.shape.c) + 2);
+}
+
+template <class T>
 class ThreeInterpolate : public testing::Test {};
 using Elements = testing::Types<Half, Bfloat16, float, double>;
 TYPED_TEST_SUITE(ThreeInterpolate, Elements);
@@ -101,6 +121,7 @@ TYPED_TEST(ThreeInterpolate, MatchesTheReferenceAtEveryLevel) {
       backend.option("isa", level);
       check_forward(data, forward(data, backend));
       check_backward(data, backward(data, backend));
+      check_weight_gradient(data, weight_gradient(data, backend));
     }
   }
 }
@@ -109,12 +130,13 @@ TYPED_TEST(ThreeInterpolate, SameBitsForEveryThreadCountAndRun) {
   for (const Case& k : {Case{3, 40, 50, 3000}, Case{1, 7, 100, 60'000}, Case{2, 250, 16, 700}, Case{2, 530, 40, 700}}) {
     const Data<TypeParam> data(k);
     Backend alone(1);
-    const auto output = forward(data, alone), gradient = backward(data, alone);
+    const auto output = forward(data, alone), weights = weight_gradient(data, alone), gradient = backward(data, alone);
     EXPECT_EQ(alone.query("last_scatter"), "owner");
     for (int threads = 2; threads <= 16; ++threads) {
       Backend backend(threads);
       EXPECT_TRUE(same_bytes(output, forward(data, backend))) << threads;
       EXPECT_TRUE(same_bytes(gradient, backward(data, backend))) << threads;
+      EXPECT_TRUE(same_bytes(weights, weight_gradient(data, backend))) << threads;
     }
   }
 }

@@ -15,6 +15,7 @@ const std::vector<std::string> kOtherBits = {"carafe_forward",
                                              "carafe_backward",
                                              "three_interpolate_forward",
                                              "three_interpolate_backward",
+                                             "three_interpolate_backward_weight",
                                              "deform_roi_pool_forward",
                                              "deform_roi_pool_backward",
                                              "border_align_forward",
@@ -72,20 +73,6 @@ struct Difference {
   }
 };
 
-/// The levels this machine has; those it lacks fall back on the one below.
-std::vector<std::string> levels() {
-  std::vector<std::string> usable;
-  for (const char* level : {"neon", "sse2", "sse4", "avx2", "avx512"}) {
-    const Handle handle("cpu");
-    char name[32] = "";
-    if (mluOpExtSetOption(handle.get(), "cpu", "isa", level) != MLUOP_STATUS_SUCCESS) continue;
-    mluOpExtQuery(handle.get(), "cpu", "isa", name, sizeof name, nullptr);
-    std::transform(name, name + sizeof name, name, [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-    if (name == std::string(level)) usable.emplace_back(level);
-  }
-  return usable;
-}
-
 class LevelsTest : public ::testing::TestWithParam<std::string> {};
 
 Expected outputs(Problem& problem, const std::string& level) {
@@ -111,7 +98,7 @@ Difference difference(const std::string& op, mluOpDataType_t dtype, const std::v
 }
 
 TEST_P(LevelsTest, GiveTheSameBitsOrNearlySo) {
-  const std::vector<std::string> usable = levels();
+  const std::vector<std::string> usable = cpu_levels();
   if (usable.size() < 2) GTEST_SKIP() << "this machine has one level";
   const bool same = std::find(kOtherBits.begin(), kOtherBits.end(), GetParam()) == kOtherBits.end();
   for (const mluOpDataType_t dtype : {MLUOP_DTYPE_FLOAT, MLUOP_DTYPE_HALF}) {

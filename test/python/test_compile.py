@@ -57,7 +57,11 @@ def gradient_calls(case):
         return [(f"{name}_data_backward", (grad, x, offset, mask, weight, *numbers)),
                 (f"{name}_weight_backward", (grad, x, offset, mask, *weight.shape[2:], *numbers))]
     name, arguments = gradient_call(case)
-    return [(name + "_backward", arguments)]
+    others = []
+    if name == "three_interpolate":
+        features, indices, _ = raw_arguments(case, requires_grad=False)[1]
+        others = [("three_interpolate_weight_backward", (arguments[0], features, indices))]
+    return [(name + "_backward", arguments), *others]
 
 
 def gradient_call(case):

@@ -31,6 +31,7 @@ def calls(rng):
         mluops.border_align_backward: [real(1, 2, 4, 2), boxes, rng.integers(0, 4, (1, 2, 4, 2), np.int32), 3, 4, 5],
         mluops.three_interpolate: [real(2, 3, 5), rng.integers(-1, 6, (2, 4, 3)), real(2, 4, 3)],
         mluops.three_interpolate_backward: [real(2, 3, 4), rng.integers(-1, 6, (2, 4, 3)), real(2, 4, 3), 5],
+        mluops.three_interpolate_backward_weight: [real(2, 3, 4), real(2, 3, 5), rng.integers(-1, 6, (2, 4, 3))],
     }
 
 

@@ -70,6 +70,9 @@ def test_three_interpolate():
     g = values(2, 3, 4)
     gf = mluops.three_interpolate_backward(g, i, w, 5)
     assert np.sum(gf.astype(float) * f) == pytest.approx(np.sum(expected * g), rel=1e-4)
+    gw = mluops.three_interpolate_backward_weight(g, f, i)
+    assert np.sum(gw.astype(float) * w) == pytest.approx(np.sum(expected * g), rel=1e-4)
+    assert np.all(gw[(i < 0) | (i >= 5)] == 0)
 
 
 @pytest.mark.parametrize("psa_type", ["collect", "distribute"])

@@ -40,6 +40,8 @@ Values psamask_backward(const mluopsPsamaskBackwardProblem& problem);
 Values three_interpolate_forward(const mluopsThreeInterpolateForwardProblem& problem);
 /// grad_features [b,c,m].
 Values three_interpolate_backward(const mluopsThreeInterpolateBackwardProblem& problem);
+/// grad_weights [b,n,3].
+Values three_interpolate_backward_weight(const mluopsThreeInterpolateBackwardWeightProblem& problem);
 
 /// output [rois,pooled_h,pooled_w,c]. RoIs and offsets must be finite.
 Values deform_roi_pool_forward(const mluopsDeformRoiPoolForwardProblem& problem,

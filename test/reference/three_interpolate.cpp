@@ -61,4 +61,18 @@ Values three_interpolate_backward(const mluopsThreeInterpolateBackwardProblem& p
   return grad_features;
 }
 
+Values three_interpolate_backward_weight(const mluopsThreeInterpolateBackwardWeightProblem& p) {
+  const Shape& s = p.shape;
+  const Values grad = decode(s.dtype, p.grad_output, s.b * s.c * s.n);
+  const Values features = decode(s.dtype, p.features, s.b * s.c * s.m);
+  Values grad_weights(static_cast<std::size_t>(s.b * s.n * 3), 0.0);
+  for (std::int64_t i = 0; i < s.b * s.n * 3; ++i) {
+    const std::int64_t b = i / (s.n * 3), n = i / 3 % s.n, m = p.indices[i];
+    for (std::int64_t c = 0; c < s.c && m >= 0 && m < s.m; ++c) {
+      grad_weights[i] += grad[(b * s.c + c) * s.n + n] * features[(b * s.c + c) * s.m + m];
+    }
+  }
+  return grad_weights;
+}
+
 }  // namespace mluops::reference

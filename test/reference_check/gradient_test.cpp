@@ -75,7 +75,7 @@ TEST(Gradient, ThreeInterpolate) {
     const mluopsThreeInterpolateShape s = {MLUOP_DTYPE_DOUBLE, 2, random.integer(1, 4), random.integer(1, 9),
                                            random.integer(1, 9)};
     Values features = numbers(random, static_cast<std::size_t>(s.b * s.c * s.m));
-    const Values weights = numbers(random, static_cast<std::size_t>(s.b * s.n * 3));
+    Values weights = numbers(random, static_cast<std::size_t>(s.b * s.n * 3));
     const Values grad = numbers(random, static_cast<std::size_t>(s.b * s.c * s.n));
     std::vector<std::int32_t> indices(weights.size());
     for (std::int32_t& i : indices) i = static_cast<std::int32_t>(random.integer(-1, s.m));
@@ -86,6 +86,9 @@ TEST(Gradient, ThreeInterpolate) {
     const Values result =
         reference::three_interpolate_backward({s, grad.data(), indices.data(), weights.data(), nullptr});
     expect_gradient(features, result, loss);
+    const Values of_weights =
+        reference::three_interpolate_backward_weight({s, grad.data(), features.data(), indices.data(), nullptr});
+    expect_gradient(weights, of_weights, loss);
   }
 }
 

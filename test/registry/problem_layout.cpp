@@ -593,5 +593,11 @@ static_assert(sizeof(mluopsYoloBoxProblem) == 128 && AT(mluopsYoloBoxProblem, sh
               AT(mluopsYoloBoxProblem, scale, 96) && AT(mluopsYoloBoxProblem, iou_aware_factor, 104) &&
               AT(mluopsYoloBoxProblem, downsample_ratio, 112) && AT(mluopsYoloBoxProblem, clip_bbox, 116) &&
               AT(mluopsYoloBoxProblem, iou_aware, 120));
+static_assert(sizeof(mluopsThreeInterpolateBackwardWeightProblem) == 72 &&
+              AT(mluopsThreeInterpolateBackwardWeightProblem, shape, 0) &&
+              AT(mluopsThreeInterpolateBackwardWeightProblem, grad_output, 40) &&
+              AT(mluopsThreeInterpolateBackwardWeightProblem, features, 48) &&
+              AT(mluopsThreeInterpolateBackwardWeightProblem, indices, 56) &&
+              AT(mluopsThreeInterpolateBackwardWeightProblem, grad_weights, 64));
 
 }  // namespace

@@ -1,5 +1,7 @@
 #include "test/support/handle.h"
 
+#include <algorithm>
+#include <cctype>
 #include <stdexcept>
 
 namespace mluops::test {
@@ -51,6 +53,19 @@ std::string Handle::last_run_backend() const {
   const char* name = "";
   require(mluOpExtGetLastRunBackend(handle_, &name), "last run backend");
   return name;
+}
+
+std::vector<std::string> cpu_levels() {
+  std::vector<std::string> usable;
+  for (const char* level : {"neon", "sse2", "sse4", "avx2", "avx512"}) {
+    const Handle handle("cpu");
+    char name[32] = "";
+    if (mluOpExtSetOption(handle.get(), "cpu", "isa", level) != MLUOP_STATUS_SUCCESS) continue;
+    mluOpExtQuery(handle.get(), "cpu", "isa", name, sizeof name, nullptr);
+    std::transform(name, name + sizeof name, name, [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+    if (name == std::string(level)) usable.emplace_back(level);  // a level it lacks is the one below
+  }
+  return usable;
 }
 
 }  // namespace mluops::test

@@ -30,4 +30,7 @@ class Handle {
   mluOpHandle_t handle_ = nullptr;
 };
 
+/// The instruction-set levels of backend cpu that this machine and this build have, the lowest first.
+std::vector<std::string> cpu_levels();
+
 }  // namespace mluops::test

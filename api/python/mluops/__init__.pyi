@@ -96,6 +96,7 @@ from .op.rotated_iou import rotated_iou as rotated_iou
 from .op.rotated_iou import rotated_iou_backward as rotated_iou_backward
 from .op.three_interpolate import three_interpolate as three_interpolate
 from .op.three_interpolate import three_interpolate_backward as three_interpolate_backward
+from .op.three_interpolate import three_interpolate_backward_weight as three_interpolate_backward_weight
 from .op.three_nn import three_nn as three_nn
 from .op.tin_shift import tin_shift as tin_shift
 from .op.tin_shift import tin_shift_backward as tin_shift_backward
@@ -202,6 +203,7 @@ __all__ = [
     "softmax_focal_loss_backward",
     "three_interpolate",
     "three_interpolate_backward",
+    "three_interpolate_backward_weight",
     "three_nn",
     "tin_shift",
     "tin_shift_backward",

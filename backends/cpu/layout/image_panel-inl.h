@@ -109,14 +109,26 @@ void fill_panel(std::int64_t pixels, const T* planes, std::int64_t plane, std::i
   }
 }
 
-/// The touched pixels of an image, from its planes `planes`, at their places in a panel.
+/// The touched pixels of an image, from its planes `planes`, at their places in a panel. A step takes what lies on one
+/// cache line of each plane; meanwhile the next run of pixels is prefetched.
 template <class T, class A = Acc<T>>
 void fill_panel(const Touched& touched, std::int64_t image, const T* planes, std::int64_t channels,
                 A* HWY_RESTRICT panel) {
-  const std::int64_t end = touched.first_block(image + 1);
-  for (auto run = touched.run(touched.first_block(image), end); run.pixels > 0; run = touched.run(run.end, end)) {
-    fill_panel(run.pixels, planes + run.pixel, touched.pixels(), channels,
-               panel + touched.places(image)(run.pixel) * kBlockChannels<A>);
+  constexpr std::int64_t kChannels = kBlockChannels<A>, kLine = kCacheLineBytes / static_cast<std::int64_t>(sizeof(T));
+  const std::int64_t plane = touched.pixels(), end = touched.first_block(image + 1);
+  if (channels < kChannels) std::fill_n(panel, touched.rows(image) * kChannels, A{0});
+  auto run = touched.run(touched.first_block(image), end);
+  for (A* to = panel; run.pixels > 0;) {
+    const auto next = touched.run(run.end, end);
+    for (std::int64_t c = 0; next.pixels > 0 && c < channels; ++c) {
+      prefetch_lines<2>(value_barrier(planes + c * plane + next.pixel), next.pixels);
+    }
+    for (std::int64_t i = 0, count; i < run.pixels; i += count, to += count * kChannels) {
+      const T* const from = planes + run.pixel + i;
+      count = std::min({run.pixels - i, kBlockPixels, kLine - in_line(from)});
+      take_pixels(from, plane, count, to, channels);
+    }
+    run = next;
   }
 }
 
@@ -222,21 +234,24 @@ void rows_to_planes(bool non_temporal, const E* block, std::int64_t width, std::
   }
 }
 
-/// to[c][r] = from[r][c]; rows lie `pitch` and `to_pitch` elements apart. Meanwhile what lies at `next` as this does at
-/// `from` is prefetched into the second cache, tile by tile.
+/// to[c][r] = from[r][c]; rows lie `pitch` and `to_pitch` elements apart. A step takes what lies on one cache line of a
+/// row. Meanwhile `next_columns` of each row at `next` are prefetched into the second cache.
 template <class E>
-void transpose_strip(const E* from, const E* next, std::int64_t rows, std::int64_t columns, std::int64_t pitch,
-                     bool non_temporal, E* to, std::int64_t to_pitch) {
+void transpose_strip(const E* from, const E* next, std::int64_t next_columns, std::int64_t rows, std::int64_t columns,
+                     std::int64_t pitch, bool non_temporal, E* to, std::int64_t to_pitch) {
   constexpr std::int64_t kLine = kCacheLineBytes / static_cast<std::int64_t>(sizeof(E));
   const std::int64_t run = whole_lines(to, to_pitch * static_cast<std::int64_t>(sizeof(E))) ? kLine : rows;
-  for (std::int64_t c = 0; c < columns; c += kLine) {
-    const std::int64_t width = std::min(kLine, columns - c);
+  for (std::int64_t c = 0, width, ahead = 0; c < columns; c += width) {
+    width = std::min(kLine - in_line(from + c), columns - c);
+    const bool last = c + width == columns;
+    const std::int64_t fetched = last ? next_columns - ahead : std::min(kLine, next_columns - ahead);
     for (std::int64_t first = 0; first < rows; first += run) {
       const std::int64_t end = std::min(rows, first + run);
-      for (std::int64_t r = first; r < end; ++r) prefetch<2>(next + r * pitch + c, 1);
+      for (std::int64_t r = first; fetched > 0 && r < end; ++r) prefetch_lines<2>(next + r * pitch + ahead, fetched);
       rows_to_planes(non_temporal, from + first * pitch + c, pitch, end - first, width, to + c * to_pitch + first,
                      to_pitch);
     }
+    ahead += fetched;
   }
 }
 

@@ -36,20 +36,46 @@ void transpose_all(const Context& context, const mluopsCall& call, const Matrice
       const std::int64_t image = i / strips, first = i % strips * kStrip<E>,
                          count = std::min(kStrip<E>, length - first);
       const E* const strip = from + image * size + first * step;
-      transpose_strip(strip, strip + count * step, wide ? m.rows : count, wide ? count : m.columns, m.columns,
-                      non_temporal, to + image * size + first * to_step, m.rows);
+      const std::int64_t columns = wide ? count : m.columns;
+      transpose_strip(strip, strip + count * step, columns, wide ? m.rows : count, columns, m.columns, non_temporal,
+                      to + image * size + first * to_step, m.rows);
     }
     if (non_temporal) non_temporal_fence();
   });
 }
 
+/// rows[i][c] = planes[c][i] for a run of pixels. Meanwhile the next run, of next_pixels at `next`, is prefetched.
 template <class E>
-void gather_all(const Context& context, const mluopsCall& call, const Touched& touched, std::int64_t channels,
+void gather_run(const E* planes, std::int64_t pixels, const E* next, std::int64_t next_pixels, std::int64_t channels,
+                std::int64_t plane, E* rows, std::int64_t width) {
+  constexpr std::int64_t kTogether = kCacheLineBytes / static_cast<std::int64_t>(sizeof(E));
+  for (std::int64_t c = 0; c < channels; c += kTogether, planes += kTogether * plane, next += kTogether * plane) {
+    const std::int64_t count = std::min(kTogether, channels - c);
+    for (std::int64_t k = 0; k < count; ++k) prefetch_lines<2>(value_barrier(next + k * plane), next_pixels);
+    std::int64_t done = 0;
+#if HWY_TARGET != HWY_SCALAR
+    constexpr std::int64_t kBlock = 16 / static_cast<std::int64_t>(sizeof(E));
+    for (; pixels >= kBlock && done + kLanes<E> <= count; done += kLanes<E>) {
+      for (std::int64_t i = 0; i < pixels; i += kBlock) {
+        const std::int64_t first = std::min(i, pixels - kBlock);
+        transpose_slice<false>(hn::ScalableTag<E>(), planes + done * plane + first, plane,
+                               rows + first * width + c + done, width);
+      }
+    }
+#endif
+    if (done < count) transpose_panel(planes + done * plane, plane, count - done, pixels, rows + c + done, width);
+  }
+}
+
+template <class E>
+void gather_all(const Context& context, const mluopsCall& call, const Touched& touched, const Channels& of,
                 const E* images, E* rows, std::int64_t width) {
   constexpr std::int64_t kBlocks = kStrip<E> / kTouchedPixels;
   const std::int64_t pixels = touched.pixels(), row_bytes = width * static_cast<std::int64_t>(sizeof(E));
-  const bool non_temporal = width == channels && touched.rows() * row_bytes > second_cache(512);
-  const auto source = [&](const Touched::Run& run) { return images + run.image * channels * pixels + run.pixel; };
+  const bool non_temporal = width == of.count && touched.rows() * row_bytes > second_cache(512);
+  const auto source = [&](const Touched::Run& run) {
+    return images + (run.image * of.all + of.first) * pixels + run.pixel;
+  };
   const double strip_ns = cost::kMoveByte * static_cast<double>(kStrip<E> * row_bytes);
   Loop(context, call, ceil_div(touched.blocks(), kBlocks), strip_ns)
       .run([&](std::int64_t begin, std::int64_t end, int) HWY_ATTR {
@@ -60,9 +86,13 @@ void gather_all(const Context& context, const mluopsCall& call, const Touched& t
         for (Touched::Run run = run_at(first), next; run.pixels > 0; first = run.end, run = next) {
           next = run_at(run.end);
           E* const to = rows + first * kTouchedPixels * width;
-          transpose_strip(source(run), source(next), channels, run.pixels, pixels, non_temporal, to, width);
-          for (std::int64_t i = 0; width > channels && i < run.pixels; ++i) {
-            std::fill_n(to + i * width + channels, width - channels, E{});
+          if (non_temporal) {
+            transpose_strip(source(run), source(next), next.pixels, of.count, run.pixels, pixels, true, to, width);
+          } else {
+            gather_run(source(run), run.pixels, source(next), next.pixels, of.count, pixels, to, width);
+          }
+          for (std::int64_t i = 0; width > of.count && i < run.pixels; ++i) {
+            std::fill_n(to + i * width + of.count, width - of.count, E{});
           }
         }
         if (non_temporal) non_temporal_fence();
@@ -86,10 +116,10 @@ void transpose_matrices(const Context& context, const mluopsCall& call, const Ma
              [&](auto* source, auto* target) HWY_ATTR { transpose_all(context, call, m, source, target); });
 }
 
-void gather_blocks(const Context& context, const mluopsCall& call, const Touched& touched, std::int64_t channels,
+void gather_blocks(const Context& context, const mluopsCall& call, const Touched& touched, const Channels& of,
                    std::int64_t element, const void* images, void* rows, std::int64_t width) {
   with_moved(element, images, rows,
-             [&](auto* from, auto* to) HWY_ATTR { gather_all(context, call, touched, channels, from, to, width); });
+             [&](auto* from, auto* to) HWY_ATTR { gather_all(context, call, touched, of, from, to, width); });
 }
 
 }  // namespace
@@ -106,10 +136,10 @@ void transpose(const Context& context, const mluopsCall& call, const Matrices& m
   HWY_DISPATCH_TABLE(transpose_matrices)[context.isa.index](context, call, m, from, to);
 }
 
-void gather(const Context& context, const mluopsCall& call, const Touched& touched, std::int64_t channels,
+void gather(const Context& context, const mluopsCall& call, const Touched& touched, const Channels& of,
             std::int64_t element, const void* images, void* rows, std::int64_t width) {
   HWY_DISPATCH_TABLE(gather_blocks)
-  [context.isa.index](context, call, touched, channels, element, images, rows, width);
+  [context.isa.index](context, call, touched, of, element, images, rows, width);
 }
 
 }  // namespace mluops::cpu::layout

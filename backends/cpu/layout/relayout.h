@@ -19,9 +19,14 @@ struct Matrices {
 /// to[i][column][row] = from[i][row][column]. Neither overlaps the other.
 void transpose(const Context& context, const mluopsCall& call, const Matrices& m, const void* from, void* to);
 
-/// rows[place][c] = images[image][c][pixel] for the touched blocks of images of `channels` channels of `element` bytes;
-/// rows are `width` elements, those behind the channels 0.
-void gather(const Context& context, const mluopsCall& call, const Touched& touched, std::int64_t channels,
+/// Channels [first, first + count) of `all` of an image.
+struct Channels {
+  std::int64_t all, first, count;
+};
+
+/// rows[place][c] = images[image][first + c][pixel] for the touched blocks of images, whose elements have `element`
+/// bytes; rows are `width` elements, those behind the channels 0.
+void gather(const Context& context, const mluopsCall& call, const Touched& touched, const Channels& of,
             std::int64_t element, const void* images, void* rows, std::int64_t width);
 
 }  // namespace mluops::cpu::layout

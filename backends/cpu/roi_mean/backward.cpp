@@ -9,6 +9,7 @@
 #include <hwy/foreach_target.h>
 
 #include "backends/cpu/dispatch.h"
+#include "backends/cpu/roi_mean/add_channels-inl.h"
 #include "backends/cpu/roi_mean/geometry.h"
 #include "backends/cpu/roi_mean/offset-inl.h"
 #include "backends/cpu/roi_mean/order.h"
@@ -209,9 +210,11 @@ mluOpStatus_t backward(Context& context, const mluopsCall& call, const BackwardP
   }
   static constexpr Path<BackwardProblem> kPaths[] = {
       {kAtomicPath, atomic_applies<BackwardProblem>, backward_by_atomics<T>},
+      {"few_channels", few_channels<T>, backward_by_channels<T>},
       {"owner", always<BackwardProblem>, backward_by_owner<T>},
   };
   static constexpr Path<BackwardProblem> kNchwPaths[] = {
+      {"few_channels", few_channels<T>, backward_by_channels<T>},
       {"nchw_tiles", tiles_apply, backward_of_planes<T>},
       layout::kTransposed<roi_mean::backward, BackwardProblem>,
   };

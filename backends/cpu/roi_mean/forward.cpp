@@ -13,6 +13,7 @@
 #include "backends/cpu/roi_mean/pool_blocks-inl.h"
 #include "backends/cpu/roi_mean/pool_planes-inl.h"
 #include "backends/cpu/roi_mean/pool_points-inl.h"
+#include "backends/cpu/roi_mean/pool_rows-inl.h"
 #include "backends/cpu/roi_mean/taps-inl.h"
 #include "backends/cpu/scatter/buckets.h"
 #include "backends/cpu/simd/prefetch.h"
@@ -232,6 +233,7 @@ mluOpStatus_t forward(Context& context, const mluopsCall& call, const ForwardPro
 #if HWY_TARGET != HWY_SCALAR
     {"nchw_planes", planes_apply, forward_by_planes<T>},
     {"nchw_points", few_points<T, SampledRois, 60, ForwardProblem>, sum_planes<T, SampledRois, ForwardProblem>},
+    {"nchw_rois", few_rois<T>, forward_by_rows<T>},
     {"nchw_blocks", blocks_apply<T>, forward_by_blocks<T>},
 #endif
     layout::kTransposed<roi_mean::forward, ForwardProblem>,

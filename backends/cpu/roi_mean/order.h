@@ -13,10 +13,9 @@
 
 namespace mluops::cpu::roi_mean {
 
-/// Whether RoIs overlap so much, as if they covered the map more than once, that the order of their bins decides how
-/// often pixels are fetched.
+/// Pixels that RoIs cover, each counted by itself.
 template <class T>
-bool crowded(const Shape& s, const void* rois) {
+double covered_pixels(const Shape& s, const void* rois) {
   const auto extent = [](Acc<T> size, std::int64_t most) {
     return std::min(std::abs(static_cast<double>(size)), static_cast<double>(most));
   };
@@ -25,7 +24,14 @@ bool crowded(const Shape& s, const void* rois) {
     const auto roi = Roi<Acc<T>>::read(static_cast<const T*>(rois) + 5 * r, s, s.aligned);
     pixels += extent(roi.y.size, s.h) * extent(roi.x.size, s.w);
   }
-  return pixels > static_cast<double>(s.batch * s.h * s.w);
+  return pixels;
+}
+
+/// Whether RoIs overlap so much, as if they covered the map more than once, that the order of their bins decides how
+/// often pixels are fetched.
+template <class T>
+bool crowded(const Shape& s, const void* rois) {
+  return covered_pixels<T>(s, rois) > static_cast<double>(s.batch * s.h * s.w);
 }
 
 /// Most samples of a bin along each axis, whatever the RoI.

@@ -365,8 +365,8 @@ class Owner {
     }
     for (std::int64_t y = rows.first; y < rows.last; ++y) {
       const E* const row = planes + y * s_.w;
-      transpose_strip(row, row + s_.w, s_.c, area_.width(), plane, false, reinterpret_cast<E*>(tile_) + in_tile(y),
-                      s_.c);
+      transpose_strip(row, row + s_.w, area_.width(), s_.c, area_.width(), plane, false,
+                      reinterpret_cast<E*>(tile_) + in_tile(y), s_.c);
     }
   }
 

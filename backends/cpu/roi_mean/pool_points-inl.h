@@ -34,11 +34,27 @@ class SampledRoi {
     return 4 * static_cast<double>(of_roi.rows * of_roi.columns) * static_cast<double>(roi_.y.grid) *
            static_cast<double>(roi_.x.grid);
   }
+  /// Pixels of a bin, each once but for those whose weights must not be added up (TapList); of a bin with very many
+  /// samples once for each.
   template <class Visit>
   void for_each_sample(std::int64_t row, std::int64_t column, Visit&& visit) const {
+    constexpr std::int64_t kMost = 64;
     const Bins<T> bins(s_, offset_, &roi_);
     const BinPlace at{row * s_.pooled_w + column, 0, row, column};
     const BinAxis<A> y = bins.y(at), x = bins.x(at);
+    if (std::max(y.grid, x.grid) > kMost) return for_each_of_many(y, x, visit);
+    Tap<A> room[4 * kMost];
+    const TapList<A> rows(room, y, s_.h, {0, s_.h}), columns(room + 2 * kMost, x, s_.w, {0, s_.w});
+    for (const Tap<A>& down : rows) {
+      for (const Tap<A>& across : columns) {
+        visit(WeightedPixels<1>{{down.index * s_.w + across.index}, {down.weight * across.weight}});
+      }
+    }
+  }
+
+ private:
+  template <class Visit>
+  void for_each_of_many(const BinAxis<A>& y, const BinAxis<A>& x, Visit& visit) const {
     const auto rows = y.on_map(s_.h), columns = x.on_map(s_.w);
     AxisSample<A> down, across;
     for (std::int64_t i = rows.first; i < rows.last; ++i) {
@@ -48,8 +64,6 @@ class SampledRoi {
       }
     }
   }
-
- private:
   WeightedPixels<4> pixels(const AxisSample<A>& down, const AxisSample<A>& across) const {
     const std::int64_t low = down.low * s_.w, high = down.high * s_.w;
     return {{low + across.low, low + across.high, high + across.low, high + across.high},

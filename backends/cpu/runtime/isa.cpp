@@ -49,8 +49,9 @@ std::optional<Isa> choose_isa(std::string_view cap) {
       std::find_if(std::begin(kLevels), std::end(kLevels), [&](const Level& l) { return same_word(cap, l.key); });
   if (!any && level == std::end(kLevels)) return std::nullopt;
   const std::int64_t allowed = any ? ~std::int64_t{0} : level->targets;
-  const std::int64_t usable = hwy::SupportedTargets() & HWY_TARGETS & allowed;
-  constexpr bool only_one = (HWY_TARGETS & (HWY_TARGETS - 1)) == 0;  // MLUOPS_LEVELS=avx2 or native: one row
+  const std::int64_t here = hwy::SupportedTargets() & HWY_TARGETS;
+  const std::int64_t usable = (here & allowed) != 0 ? here & allowed : here;  // a build may lack the lowest levels
+  constexpr bool only_one = (HWY_TARGETS & (HWY_TARGETS - 1)) == 0;           // MLUOPS_LEVELS=avx2 or native: one row
   hwy::ChosenTarget chosen;
   chosen.Update(usable);
   return Isa{only_one ? 0 : chosen.GetIndex(), level_name(usable)};

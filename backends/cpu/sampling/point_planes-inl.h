@@ -335,30 +335,6 @@ mluOpStatus_t sum_planes(Context& context, const mluopsCall& call, const Problem
   return pool_planes<T, Roi, Sum>(context, call, p, Planes::of(p.shape), Sums<T>{static_cast<T*>(p.output)});
 }
 
-/// Whether samples share many of their pixels, by a few of the RoIs: then it repays to make rows of these first.
-template <class T, class Roi, class Problem>
-bool samples_overlap(const Problem& p) {
-  constexpr int kSlotLog = 10;
-  constexpr std::int64_t kRois = 8;
-  const RoiBins bins = Roi::bins(p.shape);
-  std::int64_t pixels = 0, different = 0;
-  for (std::int64_t r = 0; r < bins.rois; r += ceil_div(bins.rois, kRois)) {
-    std::int64_t seen[1 << kSlotLog];
-    std::fill_n(seen, 1 << kSlotLog, std::int64_t{-1});
-    const auto roi = Roi::template read<T>(p, r);
-    for (std::int64_t bin = 0; bin < bins.rows * bins.columns; ++bin) {
-      roi.for_each_sample(bin / bins.columns, bin % bins.columns, [&](const auto& sample) {
-        for (const std::int64_t pixel : sample.pixel) {
-          const std::uint32_t slot = static_cast<std::uint32_t>(pixel) * 0x9E3779B1u >> (32 - kSlotLog);
-          different += std::exchange(seen[slot], pixel) != pixel;
-          ++pixels;
-        }
-      });
-    }
-  }
-  return 2 * pixels > 3 * different;
-}
-
 /// Preferred where samples have at most few_percent pixels for 100 of the maps. Vectors of 16-bit elements cannot be
 /// gathered.
 template <class T, class Roi, class Problem>
@@ -369,12 +345,11 @@ Fit few_pixels_of(const Problem& p, const Planes& map, int few_percent) {
              few && std::is_same_v<T, Acc<T>>);
 }
 
-/// With more than kFewPercent, rows of pixels that are made first repay it; where gathers are slow with far fewer.
+/// With more than kFewPercent, or where gathers are slow, rows of pixels that are made first repay it.
 template <class T, class Roi, int kFewPercent, class Problem>
 Fit few_points(const Context&, const mluopsCall&, const Problem& p) {
-  constexpr int kPercentOfSlow = std::min(kFewPercent, 20);
-  const Fit few = few_pixels_of<T, Roi>(p, Planes::of(p.shape), gathers_are_slow() ? kPercentOfSlow : kFewPercent);
-  return few == Fit::kPrefer && gathers_are_slow() && samples_overlap<T, Roi>(p) ? Fit::kCan : few;
+  const Fit few = few_pixels_of<T, Roi>(p, Planes::of(p.shape), kFewPercent);
+  return few == Fit::kPrefer && gathers_are_slow() ? Fit::kCan : few;
 }
 
 }  // namespace mluops::cpu::HWY_NAMESPACE

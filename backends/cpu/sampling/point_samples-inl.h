@@ -208,15 +208,16 @@ mluOpStatus_t sum_points(Context& context, const mluopsCall& call, const Problem
   if (!arrays) return no_memory(call);
   const layout::ImageRows<T>& input = arrays->input;
   const auto find = [&](auto& touched) HWY_ATTR { find_touched<T, Roi>(context, call, p, touched); };
-  if (!arrays->input.read(context, call, p.input, find)) return no_memory(call);
+  const double reads = 4 * bins.samples * static_cast<double>(bins.rois * bins.rows * bins.columns);
+  if (!arrays->input.make_room(context, call, reads, find)) return no_memory(call);
   const bool large =
       bins.rois * bins.rows * bins.columns * s.c * static_cast<std::int64_t>(sizeof(T)) > second_cache(64);
-  loop.run([&](std::int64_t begin, std::int64_t end, int slot) HWY_ATTR {
+  const auto sum_items = [&](std::int64_t begin, std::int64_t end, int slot) HWY_ATTR {
     const RoiScratch<T> own = arrays->rooms.of(slot, input.width(), arrays->pixels);
     BinSums<T> bin(input, own.sums);
     for (std::int64_t item = begin; item < end; ++item) {
       const auto roi = Roi::template read<T>(p, item * rows / bins.rows);
-      T* const output = static_cast<T*>(p.output) + item * pixels * s.c;
+      T* const output = static_cast<T*>(p.output) + (item * s.c + input.channels().first) * pixels;
       T* const to = input.planes() ? own.rows : output;
       for (std::int64_t i = 0; i < rows; ++i) {
         sum_row(bins, input.of(roi.image), roi, (item * rows + i) % bins.rows, bin,
@@ -225,12 +226,13 @@ mluOpStatus_t sum_points(Context& context, const mluopsCall& call, const Problem
       if (!input.planes()) continue;
       bin.finish();
       using M = Moved<T>;
-      layout::HWY_NAMESPACE::rows_to_planes(large, reinterpret_cast<const M*>(own.rows), input.width(), pixels, s.c,
-                                            reinterpret_cast<M*>(output), pixels);
+      layout::HWY_NAMESPACE::rows_to_planes(large, reinterpret_cast<const M*>(own.rows), input.width(), pixels,
+                                            input.channels().count, reinterpret_cast<M*>(output), pixels);
     }
     bin.finish();
     non_temporal_fence();
-  });
+  };
+  arrays->input.each_group(context, call, p.input, [&] { loop.run(sum_items); });
   return MLUOP_STATUS_SUCCESS;
 }
 

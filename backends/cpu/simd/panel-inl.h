@@ -57,36 +57,51 @@ HWY_INLINE hn::Vec<D> load_blocks(D d, const E* p, std::int64_t apart) {
   }
 }
 
-/// A square of as many rows and columns as D has lanes. Blocks are put together where they are loaded, which leaves
-/// half the shuffles. Non-temporal stores need whole cache lines.
+/// As many rows as D has lanes of the columns that a 128-bit block has. Blocks are put together where they are loaded,
+/// which leaves half the shuffles. Non-temporal stores need whole cache lines.
+template <bool kNonTemporal, class D, class E>
+HWY_INLINE void transpose_slice(D d, const E* HWY_RESTRICT from, std::int64_t from_stride, E* HWY_RESTRICT to,
+                                std::int64_t to_stride) {
+  constexpr std::int64_t kBlock = 16 / static_cast<std::int64_t>(sizeof(E));
+  hn::Vec<D> v[kBlock];
+  MLUOPS_UNROLL
+  for (std::int64_t i = 0; i < kBlock; ++i) v[i] = load_blocks(d, from + i * from_stride, kBlock * from_stride);
+  transpose_in_blocks(d, v);
+  MLUOPS_UNROLL
+  for (std::int64_t i = 0; i < kBlock; ++i) {
+    kNonTemporal ? hn::Stream(v[i], d, to + i * to_stride) : hn::StoreU(v[i], d, to + i * to_stride);
+  }
+}
+
+/// A square of as many rows and columns as D has lanes.
 template <bool kNonTemporal, class D, class E>
 HWY_INLINE void transpose_tile(D d, const E* HWY_RESTRICT from, std::int64_t from_stride, E* HWY_RESTRICT to,
                                std::int64_t to_stride) {
   constexpr auto kEdge = static_cast<std::int64_t>(hn::MaxLanes(d)), kBlock = 16 / static_cast<std::int64_t>(sizeof(E));
   MLUOPS_UNROLL
   for (std::int64_t g = 0; g < kEdge; g += kBlock) {
-    hn::Vec<D> v[kBlock];
-    MLUOPS_UNROLL
-    for (std::int64_t i = 0; i < kBlock; ++i) v[i] = load_blocks(d, from + g + i * from_stride, kBlock * from_stride);
-    transpose_in_blocks(d, v);
-    MLUOPS_UNROLL
-    for (std::int64_t i = 0; i < kBlock; ++i) {
-      kNonTemporal ? hn::Stream(v[i], d, to + (g + i) * to_stride) : hn::StoreU(v[i], d, to + (g + i) * to_stride);
-    }
+    transpose_slice<kNonTemporal>(d, from + g, from_stride, to + g * to_stride, to_stride);
   }
 }
 
-/// Row by row of the result. The last tiles of a row or column begin early where they would reach over its end: some
-/// elements are written twice.
+/// Row by row of the result, whole tiles, then slices. The last ones of a row or column begin early where they would
+/// reach over its end: some elements are written twice.
 template <class D, class E>
 void transpose_tiles(D d, const E* from, std::int64_t from_stride, std::int64_t rows, std::int64_t columns, E* to,
                      std::int64_t to_stride) {
-  constexpr auto kEdge = static_cast<std::int64_t>(hn::MaxLanes(d));
-  for (std::int64_t next = 0; next < columns; next += kEdge) {
-    const std::int64_t c = std::min(next, columns - kEdge);
+  constexpr auto kEdge = static_cast<std::int64_t>(hn::MaxLanes(d)), kBlock = 16 / static_cast<std::int64_t>(sizeof(E));
+  for (std::int64_t c = 0; c < columns; c += kEdge) {
     for (std::int64_t next_row = 0; next_row < rows; next_row += kEdge) {
       const std::int64_t r = std::min(next_row, rows - kEdge);
-      transpose_tile<false>(d, from + r * from_stride + c, from_stride, to + c * to_stride + r, to_stride);
+      const E* const tile = from + r * from_stride;
+      if (c + kEdge <= columns) {
+        transpose_tile<false>(d, tile + c, from_stride, to + c * to_stride + r, to_stride);
+        continue;
+      }
+      for (std::int64_t next = c; next < columns; next += kBlock) {
+        const std::int64_t first = std::min(next, columns - kBlock);
+        transpose_slice<false>(d, tile + first, from_stride, to + first * to_stride + r, to_stride);
+      }
     }
   }
 }
@@ -99,8 +114,8 @@ void transpose_panel(const E* from, std::int64_t from_stride, std::int64_t rows,
 #if HWY_TARGET != HWY_SCALAR
   const hn::ScalableTag<E> d;
   const hn::CappedTag<E, 16 / sizeof(E)> block;
-  const std::int64_t edge = std::min(rows, columns);
-  if (edge >= kLanes<E>) {
+  constexpr auto kBlock = static_cast<std::int64_t>(hn::MaxLanes(block));
+  if (rows >= kLanes<E> && columns >= kBlock) {
     // A row or two behind the last tiles, as of 7 x 7 bins, cost less than tiles that begin early.
     const std::int64_t tail = rows % kLanes<E> <= 2 ? rows % kLanes<E> : 0;
     transpose_tiles(d, from, from_stride, rows - tail, columns, to, to_stride);
@@ -108,7 +123,7 @@ void transpose_panel(const E* from, std::int64_t from_stride, std::int64_t rows,
     return transpose_elements(from + (rows - tail) * from_stride, from_stride, tail, columns, to + rows - tail,
                               to_stride);
   }
-  if (edge >= static_cast<std::int64_t>(hn::MaxLanes(block))) {
+  if (std::min(rows, columns) >= kBlock) {
     return transpose_tiles(block, from, from_stride, rows, columns, to, to_stride);
   }
 #endif

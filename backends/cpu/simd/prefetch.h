@@ -24,6 +24,17 @@ HWY_INLINE void prefetch(const T* from, std::int64_t n) {
   prefetch_bytes<kLocality>(from, n * static_cast<std::int64_t>(sizeof(T)));
 }
 
+/// Elements from the start of p's cache line to p.
+template <class T>
+inline std::int64_t in_line(const T* p) {
+  return static_cast<std::int64_t>(reinterpret_cast<std::uintptr_t>(p) % 64 / sizeof(T));
+}
+/// Prefetches n elements and whatever else is on their cache lines.
+template <int kLocality = 3, class T>
+HWY_INLINE void prefetch_lines(const T* from, std::int64_t n) {
+  prefetch<kLocality>(from - in_line(from), n + in_line(from));
+}
+
 /// Memory that is prefetched in equal steps while something else is worked on: the core drops requests when many are
 /// under way.
 class PrefetchStream {

@@ -44,6 +44,24 @@ mluOpStatus_t MLUOP_WIN_API mluOpThreeInterpolateBackward(
     const mluOpTensorDescriptor_t indices_desc, const void* indices, const mluOpTensorDescriptor_t weights_desc,
     const void* weights, const mluOpTensorDescriptor_t grad_features_desc, void* grad_features);
 
+/** Gradient of the weights of mluOpThreeInterpolateForward.
+ *
+ *    grad_weights[b,n,j] = sum over c of grad_output[b,c,n] * features[b,c,indices[b,n,j]]
+ *    0 where the index is outside [0,M-1].
+ *
+ *  B, C, M or N = 0: BAD_PARAM. Sums in float32, double's in double. Cost: 6*B*C*N flops.
+ *
+ *  @param grad_output   T [B, C, N], ARRAY.
+ *  @param features      T [B, C, M], ARRAY.
+ *  @param indices       INT32 [B, N, 3], ARRAY.
+ *  @param grad_weights  T [B, N, 3], ARRAY, overwritten.
+ *
+ *  T: HALF, FLOAT; EXTENDED: also DOUBLE, BFLOAT16. Strided tensors: NOT_SUPPORTED. */
+mluOpStatus_t MLUOP_WIN_API mluOpExtThreeInterpolateBackwardWeight(
+    mluOpHandle_t handle, const mluOpTensorDescriptor_t grad_output_desc, const void* grad_output,
+    const mluOpTensorDescriptor_t features_desc, const void* features, const mluOpTensorDescriptor_t indices_desc,
+    const void* indices, const mluOpTensorDescriptor_t grad_weights_desc, void* grad_weights);
+
 #if defined(__cplusplus)
 }
 #endif

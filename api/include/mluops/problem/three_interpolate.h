@@ -32,6 +32,14 @@ typedef struct mluopsThreeInterpolateBackwardProblem {
   void* grad_features;
 } mluopsThreeInterpolateBackwardProblem;
 
+typedef struct mluopsThreeInterpolateBackwardWeightProblem {
+  mluopsThreeInterpolateShape shape;
+  const void* grad_output;
+  const void* features;
+  const int32_t* indices;
+  void* grad_weights;
+} mluopsThreeInterpolateBackwardWeightProblem;
+
 #if defined(__cplusplus)
 }
 #endif

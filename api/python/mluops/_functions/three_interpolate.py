@@ -10,3 +10,7 @@ THREE_INTERPOLATE_BACKWARD = CFunction("mluOpThreeInterpolateBackward", ARRAY("g
     ARRAY("indices", dims="b n 3", dtype="int32"), ARRAY("weight", "weights", dims="b n 3", like="indices"),
     ARRAY("grad_features", dims="b c m"), say={"b": "the batch", "c": "the channels", "3": "neighbours of a point",
     "n": "the points of indices"})
+THREE_INTERPOLATE_BACKWARD_WEIGHT = CFunction("mluOpExtThreeInterpolateBackwardWeight",
+    ARRAY("grad_output", dims="b c n"), ARRAY("features", dims="b c m"), ARRAY("indices", dims="b n 3", dtype="int32"),
+    ARRAY("grad_weight", "grad_weights", dims="b n 3", like="indices"), say={"b": "the batch", "c": "the channels",
+    "3": "neighbours of a point", "n": "the points of grad_output"})

@@ -5,7 +5,7 @@ function of such a module; a function or class of its own module, or a function 
 one; or by a variable of its own that holds such a module. Everywhere else Tensor.is_cuda is as it was."""
 
 import sys
-from types import BuiltinMethodType, CodeType, FrameType, FunctionType, MethodType, ModuleType
+from types import CodeType, FrameType, FunctionType, ModuleType
 from typing import Any, Dict, Iterator, Set
 
 import torch
@@ -26,14 +26,14 @@ def _is_ours(value: Any) -> bool:
 
 def _names_ours(code: CodeType, names: Dict[str, Any]) -> bool:
     values = [names.get(name) for name in code.co_names]
-    tables = [value for value in values if isinstance(value, (dict, list, tuple)) and len(value) <= 64]
+    tables = [value for value in values if isinstance(value, (dict, list, tuple))]
     return any(map(_is_ours, values)) or any(_is_ours(each) for table in tables
                                              for each in (table.values() if isinstance(table, dict) else table))
 
 
 def _functions(value: Any) -> Iterator[FunctionType]:
     """A function, or those of a class, or of the class whose method it is (apply of an autograd.Function)."""
-    value = value.__self__ if isinstance(value, (BuiltinMethodType, MethodType)) else value
+    value = getattr(value, "__self__", value)
     for each in vars(value).values() if isinstance(value, type) else (value,):
         each = getattr(each, "__func__", each)
         if isinstance(each, FunctionType):

@@ -5,14 +5,17 @@ from typing import Optional
 from .._arguments import integer, renamed
 from .._arrays import Array, floats, index32, output, run
 from .._forms import Form
-from .._functions.three_interpolate import THREE_INTERPOLATE_BACKWARD as BACKWARD, THREE_INTERPOLATE_FORWARD as FORWARD
+from .._functions.three_interpolate import (THREE_INTERPOLATE_BACKWARD as BACKWARD, THREE_INTERPOLATE_BACKWARD_WEIGHT as
+                                            BACKWARD_WEIGHT, THREE_INTERPOLATE_FORWARD as FORWARD)
 
-__all__ = ["three_interpolate", "three_interpolate_backward"]
+__all__ = ["three_interpolate", "three_interpolate_backward", "three_interpolate_backward_weight"]
 
 
 _FORWARD = Form("three_interpolate(Tensor features, Tensor indices, Tensor weight)", FORWARD)
 _BACKWARD = Form("three_interpolate_backward(Tensor grad, Tensor indices, Tensor weight, SymInt points)", BACKWARD,
                  names={"points": "m"})
+_BACKWARD_WEIGHT = Form("three_interpolate_backward_weight(Tensor grad, Tensor features, Tensor indices)",
+                        BACKWARD_WEIGHT)
 
 
 @renamed(weights="weight")
@@ -53,6 +56,23 @@ def three_interpolate_backward(grad_output: Array, indices: Array, weight: Array
     gf = output(out, "out", *_BACKWARD.shapes(g, i, w, integer("points", points)), g.dtype)
     run(BACKWARD, (gf,), g, i, w, gf)
     return gf
+
+
+def three_interpolate_backward_weight(grad_output: Array, features: Array, indices: Array, *,
+                                      out: Optional[Array] = None) -> Array:
+    """Gradient of three_interpolate with respect to weight.
+
+    Args:
+        grad_output: T [B, C, N].
+        features, indices: as given to three_interpolate.
+        out: T [B, N, 3].
+    Returns: T [B, N, 3]; 0 where an index is outside [0, M-1].
+    """
+    g, f = floats(grad_output=grad_output, features=features)
+    i = index32("indices", indices)
+    gw = output(out, "out", *_BACKWARD_WEIGHT.shapes(g, f, i), g.dtype)
+    run(BACKWARD_WEIGHT, (gw,), g, f, i, gw)
+    return gw
 
 
 # For each operator its smallest call, given makers of ones and of int32 zeros: what `python -m mluops` tries.

@@ -179,9 +179,10 @@ class Sweep : StripSearch<A, kFirst> {
   std::int64_t run(std::int64_t max_kept) {
     max_kept_ = max_kept;
     lay_out_strips();
-    const bool alone = size_ <= 2 * kFirstBlock || Loop(context_, call_, size_, box_ns()).slots() == 1;
-    one_by_one(alone ? size_ : std::min(size_, kFirstBlock));
-    for (std::int64_t i = kFirstBlock; !alone && i < size_ && kept_ < max_kept_;) {
+    const std::int64_t first = first_block();
+    const bool alone = size_ <= 2 * first || Loop(context_, call_, size_, box_ns()).slots() == 1;
+    one_by_one(alone ? size_ : first);
+    for (std::int64_t i = first; !alone && i < size_ && kept_ < max_kept_;) {
       const std::int64_t end = std::min(size_, i + i / 2);
       block(i, end);
       i = end;
@@ -194,7 +195,12 @@ class Sweep : StripSearch<A, kFirst> {
   using StripSearch<A, kFirst>::key_;
   using StripSearch<A, kFirst>::strips_;
 
-  static constexpr std::int64_t kFirstBlock = 1024;
+  /// Boxes before the first block: the loops of one cost more CPU time than its boxes one by one, so it is long enough
+  /// to repay them.
+  std::int64_t first_block() const {
+    constexpr std::int64_t kLeast = 1024;
+    return std::max(kLeast, static_cast<std::int64_t>(2 * cost::kOneOfMany / box_ns()));
+  }
 
   // ---- strips ----
 

@@ -63,18 +63,20 @@ void pool_roi(const Shape& s, const Map& map, std::int64_t width, const Scratch<
 template <class T>
 mluOpStatus_t forward(Context& context, const mluopsCall& call, const ForwardProblem& p) {
   const Shape& s = p.shape;
-  const std::int64_t bins = s.pooled_h * s.pooled_w, elements = bins * s.c;
+  const std::int64_t bins = s.pooled_h * s.pooled_w;
   const bool planes = p.layout == MLUOP_LAYOUT_NCHW && s.c > 1;
-  const bool large = s.rois * elements * static_cast<std::int64_t>(sizeof(T)) > second_cache(64);
+  const bool large = s.rois * bins * s.c * static_cast<std::int64_t>(sizeof(T)) > second_cache(64);
   RoiLoop<T, false, ForwardProblem> loop(context, call, p);
   if (!loop.has_room()) return no_memory(call);
   loop.run([&](const Scratch<Acc<T>, false>& scratch, std::int64_t r, const layout::PixelRows<T>* map) HWY_ATTR {
-    T* const output = static_cast<T*>(p.output) + r * elements;
+    const layout::Channels& of = loop.channels();
+    const std::int64_t elements = bins * of.count;
+    T* const output = static_cast<T*>(p.output) + (r * s.c + of.first) * bins;
     if (map == nullptr) {
       std::fill_n(output, elements, T{});
     } else if (planes) {
       pool_roi(s, *map, loop.width(), scratch, scratch.rows);
-      transpose_panel(scratch.rows, loop.width(), bins, s.c, scratch.planes, bins);
+      transpose_panel(scratch.rows, loop.width(), bins, of.count, scratch.planes, bins);
       store_row(large, scratch.planes, output, elements);
     } else {
       pool_roi(s, map->in_order(), s.c, scratch, output);

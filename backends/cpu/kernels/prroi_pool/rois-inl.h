@@ -190,22 +190,29 @@ inline double usual_pixels(const Shape& s) {
   return kOfBin * static_cast<double>(s.pooled_h * s.pooled_w);
 }
 
-/// Makes room when it is made, and reads the images, so that a call can end before it writes anything.
+/// Makes room when it is made, so that a call can end before it writes anything. With kSlopes, which are sums over
+/// channels, all of these are read together.
 template <class T, bool kSlopes, class Problem>
 class RoiLoop {
  public:
   RoiLoop(Context& context, const mluopsCall& call, const Problem& p)
-      : p_(p),
+      : context_(context),
+        call_(call),
+        p_(p),
         loop_(context, call, p.shape.rois, cost::kElement * usual_pixels(p.shape) * static_cast<double>(p.shape.c)),
         arrays_(allocate<Arrays<T, kSlopes>>(context.entries, p.shape, p.layout, loop_.slots())) {
-    has_room_ = arrays_ && arrays_->input.read(context, call, p.input,
-                                               [&](layout::Touched& touched) { find_touched(context, call, touched); });
+    const double reads = kSlopes ? layout::ImageRows<T>::kAllTogether : 0;
+    has_room_ = arrays_ && arrays_->input.make_room(context, call, reads, [&](layout::Touched& touched) {
+      find_touched(context, call, touched);
+    });
   }
 
   bool has_room() const { return has_room_; }
-  /// Channels of a pixel of the map.
+  /// Channels of a pixel of the map, and which they are.
   std::int64_t width() const { return arrays_->input.width(); }
-  /// body(scratch, r, map) for each RoI; map is its image, nullptr for a RoI without area, else the shares are found.
+  const layout::Channels& channels() const { return arrays_->input.channels(); }
+  /// body(scratch, r, map) for each RoI and group of channels; map is its image, nullptr for a RoI without area, else
+  /// the shares are found.
   template <class Body>
   void run(Body&& body) {
     const Shape& s = p_.shape;
@@ -213,7 +220,7 @@ class RoiLoop {
       const Roi roi = Roi::read<T>(p_, r);
       return PlacedRoi{roi.image, roi.y.first(0), roi.x.first(0), r};
     });
-    loop_.run([&](std::int64_t begin, std::int64_t end, int slot) HWY_ATTR {
+    const auto run_rois = [&](std::int64_t begin, std::int64_t end, int slot) HWY_ATTR {
       Scratch<Acc<T>, kSlopes> scratch = arrays_->scratch.of(slot, s, width());
       for (std::int64_t i = begin; i < end; ++i) {
         const std::int64_t r = arrays_->order.all()[static_cast<std::size_t>(i)].roi;
@@ -226,7 +233,8 @@ class RoiLoop {
         body(scratch, r, roi.empty() ? nullptr : &map);
       }
       non_temporal_fence();
-    });
+    };
+    arrays_->input.each_group(context_, call_, p_.input, [&] { loop_.run(run_rois); });
   }
 
  private:
@@ -241,6 +249,8 @@ class RoiLoop {
     });
   }
 
+  const Context& context_;
+  const mluopsCall& call_;
   const Problem& p_;
   Loop loop_;
   std::optional<Arrays<T, kSlopes>> arrays_;

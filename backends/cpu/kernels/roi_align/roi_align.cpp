@@ -195,12 +195,12 @@ void find_touched(const Context& context, const mluopsCall& call, const ForwardP
 
 /// What a RoI's bins are, channel by channel.
 template <class T>
-void put_planes(const ForwardProblem& p, std::int64_t r, const Results<T>& rows, std::int64_t width) {
+void put_planes(const ForwardProblem& p, std::int64_t r, const Results<T>& rows, const layout::ImageRows<T>& input) {
   using M = Moved<T>;
-  const Shape& s = p.shape;
-  const std::int64_t bins = s.pooled_h * s.pooled_w;
+  const layout::Channels& of = input.channels();
+  const std::int64_t bins = p.shape.pooled_h * p.shape.pooled_w, first = (r * of.all + of.first) * bins;
   const auto put = [&](const T* from, void* to) HWY_ATTR {
-    transpose_panel(reinterpret_cast<const M*>(from), width, bins, s.c, static_cast<M*>(to) + r * bins * s.c, bins);
+    transpose_panel(reinterpret_cast<const M*>(from), input.width(), bins, of.count, static_cast<M*>(to) + first, bins);
   };
   put(rows.value, p.output);
   put(rows.y, p.argmax_y);
@@ -217,18 +217,19 @@ mluOpStatus_t greatest_of_bins(Context& context, const mluopsCall& call, const F
   if (!arrays) return no_memory(call);
   const layout::ImageRows<T>& input = arrays->input;
   const auto find = [&](layout::Touched& touched) HWY_ATTR { find_touched<T>(context, call, p, touched); };
-  if (!arrays->input.read(context, call, p.input, find)) return no_memory(call);
+  if (!arrays->input.make_room(context, call, 0, find)) return no_memory(call);
   const Results<T> output(static_cast<T*>(p.output), static_cast<T*>(p.argmax_y), static_cast<T*>(p.argmax_x));
-  loop.run([&](std::int64_t begin, std::int64_t end, int slot) HWY_ATTR {
+  const auto run_rows = [&](std::int64_t begin, std::int64_t end, int slot) HWY_ATTR {
     const Results<T> own = arrays->rooms.of(slot, arrays->bins, input.width());
     for (std::int64_t row = begin * rows; row < end * rows; ++row) {
       const std::int64_t r = row / s.pooled_h, of_roi = row % s.pooled_h, width = input.width();
       const auto roi = read_roi<T>(p, r);
       greatest_of_row(p, input.of(roi.batch), width, roi, of_roi,
                       input.planes() ? own.from(of_roi * s.pooled_w * width) : output.from(row * size));
-      if (input.planes() && of_roi + 1 == s.pooled_h) put_planes(p, r, own, width);
+      if (input.planes() && of_roi + 1 == s.pooled_h) put_planes(p, r, own, input);
     }
-  });
+  };
+  arrays->input.each_group(context, call, p.input, [&] { loop.run(run_rows); });
   return MLUOP_STATUS_SUCCESS;
 }
 

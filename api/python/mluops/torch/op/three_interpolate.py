@@ -4,7 +4,9 @@ import torch
 from torch import Tensor
 
 from ..._arguments import renamed
-from ..._functions.three_interpolate import THREE_INTERPOLATE_BACKWARD as BACKWARD, THREE_INTERPOLATE_FORWARD as FORWARD
+from ..._errors import NotSupportedError
+from ..._functions.three_interpolate import (THREE_INTERPOLATE_BACKWARD as BACKWARD, THREE_INTERPOLATE_BACKWARD_WEIGHT as
+                                             BACKWARD_WEIGHT, THREE_INTERPOLATE_FORWARD as FORWARD)
 from ..._shapes import rank
 from .._described import described
 from .._integers import index32
@@ -17,30 +19,40 @@ gradient = described("three_interpolate_backward(Tensor grad, Tensor indices, Te
                      BACKWARD, names={"points": "m"})
 
 
+def _call_weight_gradient(output, grad, features, indices):
+    try:
+        weight_gradient.form.call(output, grad, features, indices)
+    except NotSupportedError:  # a backend that computes the other gradient alone, such as mlu_emu
+        output.copy_(_composed_weight_gradient(grad, features, indices))
+
+
+def _composed_weight_gradient(grad, features, indices):
+    points, wide = features.shape[2], torch.promote_types(grad.dtype, torch.float32)
+    inside = (indices >= 0) & (indices < points)
+    safe = indices.clamp(0, points - 1).long()
+    columns = [(features.gather(2, safe[:, None, :, j].expand_as(grad)).to(wide) * grad).sum(1) for j in range(3)]
+    return torch.stack(columns, 2) * inside
+
+
+weight_gradient = described("three_interpolate_weight_backward(Tensor grad, Tensor features, Tensor indices) -> Tensor",
+                            BACKWARD_WEIGHT, call=_call_weight_gradient)
+
+
 def _setup(ctx, inputs, output):
     features, indices, weight = inputs
     ctx.points = features.shape[2]
     ctx.save_for_backward(indices, weight, *([features] if ctx.needs_input_grad[2] else []))
 
 
-def _weight_grad(grad, features, indices):
-    """grad_weight[b,n,j] = sum over c of grad[b,c,n] * features[b,c,indices[b,n,j]]; 0 for an index out of range."""
-    points, channels = features.shape[2], features.shape[1]
-    if points == 0:
-        return torch.zeros_like(indices, dtype=grad.dtype)
-    inside = (indices >= 0) & (indices < points)
-    safe = indices.clamp(0, max(points - 1, 0)).long()
-    columns, wide = [], torch.promote_types(grad.dtype, torch.float32)
-    for j in range(3):
-        picked = features.gather(2, safe[:, None, :, j].expand(-1, channels, -1))
-        columns.append((picked.to(wide) * grad).sum(1).to(grad.dtype))
-    return torch.stack(columns, 2) * inside
-
-
 def _backward(ctx, grad):
     indices, weight, *features = ctx.saved_tensors
-    grad_features = gradient(grad, indices, weight, ctx.points)
-    return grad_features, None, _weight_grad(grad, features[0], indices) if features else None
+    wanted = ctx.needs_input_grad
+    grad_features = gradient(grad, indices, weight, ctx.points) if wanted[0] else None
+    if not wanted[2]:
+        return grad_features, None, None
+    if ctx.points == 0:
+        return grad_features, None, torch.zeros_like(weight)
+    return grad_features, None, weight_gradient(grad, features[0], indices)
 
 
 forward = described("three_interpolate(Tensor features, Tensor indices, Tensor weight) -> Tensor", FORWARD,
