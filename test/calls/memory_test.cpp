@@ -10,8 +10,7 @@ constexpr std::int64_t kSlack = 2 * 4096;  ///< of malloc, for the two blocks: i
 class WorkingMemory : public OperatorCallTest {};
 
 /// The most bytes that live during the first call of a handle, beyond those that lived before.
-std::int64_t peak_of_first_call(const CallVariant& v, const Handle& handle) {
-  Problem problem = make_problem(v.text, v.dtype);
+std::int64_t peak_of_first_call(const CallVariant& v, Problem& problem, const Handle& handle) {
   const std::int64_t live = tally().live_bytes;
   take_peak_bytes();
   EXPECT_EQ(problem.call(handle.get()), MLUOP_STATUS_SUCCESS) << v << ": " << mluOpExtGetLastErrorText();
@@ -29,20 +28,20 @@ TEST_P(WorkingMemory, IsAllThatACallTakes) {
   MLUOPS_SKIP_WITHOUT_TALLY();
   for (const CallVariant& v : large_calls(GetParam())) {
     make_tables(v);
+    Problem problem = make_problem(v.text, v.dtype);
     for (const int threads : {1, 3}) {
       const auto handle = make_handle(v, threads);
       CountingExecutor counter;  // the runtimes' own memory is theirs
       const mluOpExtExecutor_t executor = counter.executor();
       ASSERT_EQ(mluOpExtSetExecutor(handle->get(), &executor), MLUOP_STATUS_SUCCESS);
-      const std::int64_t peak = peak_of_first_call(v, *handle);
+      const std::int64_t peak = peak_of_first_call(v, problem, *handle);
       EXPECT_GE(peak, working_bytes(*handle)) << v << ", " << threads << " threads";
       EXPECT_LE(peak, working_bytes(*handle) + kSlack) << v << ", " << threads << " threads";
     }
   }
 }
 
-std::int64_t bytes_after(const CallVariant& v, int threads) {
-  Problem problem = make_problem(v.text, v.dtype);
+std::int64_t bytes_after(const CallVariant& v, Problem& problem, int threads) {
   const auto handle = make_handle(v, threads);
   EXPECT_EQ(run(problem, *handle), MLUOP_STATUS_SUCCESS) << v << ": " << mluOpExtGetLastErrorText();
   return working_bytes(*handle);
@@ -62,9 +61,10 @@ TEST_P(WorkingMemory, HasABoundInBytesOfTensorsAndThreads) {
   constexpr std::int64_t kTensors = 3, kThread = 1 << 20;
   for (const auto& calls : {small_calls(GetParam()), large_calls(GetParam())}) {
     for (const CallVariant& v : calls) {
-      const std::int64_t tensors = tensor_bytes(make_problem(v.text, v.dtype));
+      Problem problem = make_problem(v.text, v.dtype);
+      const std::int64_t tensors = tensor_bytes(problem);
       for (const int threads : {1, 2, 4, 7}) {
-        EXPECT_LE(bytes_after(v, threads), kTensors * tensors + threads * kThread)
+        EXPECT_LE(bytes_after(v, problem, threads), kTensors * tensors + threads * kThread)
             << v << ", " << threads << " threads";
       }
     }
@@ -90,8 +90,9 @@ TEST(WorkingMemoryOfBorderAlignForward, OfOneBoxWithTheMostPointsIsThatOfItsFour
   constexpr std::int64_t kPoints = 65'535, kBorders = 4, kBytesOfAPoint = 8, kRest = 64 << 10;
   const CallVariant v{Case::parse("border_align_forward n=1 h=5 w=5 c=4 k=1 p=65534 boxes=inside"), MLUOP_DTYPE_FLOAT,
                       false};
-  EXPECT_LE(bytes_after(v, 16), kBorders * kPoints * kBytesOfAPoint + kRest);
-  EXPECT_LE(bytes_after(v, 1), kPoints * kBytesOfAPoint + kRest);
+  Problem problem = make_problem(v.text, v.dtype);
+  EXPECT_LE(bytes_after(v, problem, 16), kBorders * kPoints * kBytesOfAPoint + kRest);
+  EXPECT_LE(bytes_after(v, problem, 1), kPoints * kBytesOfAPoint + kRest);
 }
 
 INSTANTIATE_TEST_SUITE_P(Cpu, WorkingMemory, ::testing::ValuesIn(operators()), operator_name);

@@ -13,8 +13,7 @@ class SteadyState : public OperatorCallTest {};
 
 /// Allocations of a call that has been made before. A thread runtime grows its own pools when its threads first meet a
 /// pattern of work, which may be a few calls later; an allocation of the library's would be in every call.
-std::int64_t allocations_of_repeated_call(const CallVariant& v, int threads, const char* runtime) {
-  Problem problem = make_problem(v.text, v.dtype);
+std::int64_t allocations_of_repeated_call(const CallVariant& v, Problem& problem, int threads, const char* runtime) {
   const auto handle = make_handle(v, threads);
   EXPECT_EQ(mluOpExtSetOption(handle->get(), "cpu", "threading", runtime), MLUOP_STATUS_SUCCESS);
   EXPECT_EQ(run(problem, *handle), MLUOP_STATUS_SUCCESS) << mluOpExtGetLastErrorText();
@@ -30,9 +29,10 @@ std::int64_t allocations_of_repeated_call(const CallVariant& v, int threads, con
 TEST_P(SteadyState, ARepeatedCallAllocatesNothing) {
   MLUOPS_SKIP_WITHOUT_TALLY();
   for (const CallVariant& v : large_calls(GetParam())) {
-    EXPECT_EQ(allocations_of_repeated_call(v, 1, "openmp"), 0) << v << ", 1 thread";
+    Problem problem = make_problem(v.text, v.dtype);
+    EXPECT_EQ(allocations_of_repeated_call(v, problem, 1, "openmp"), 0) << v << ", 1 thread";
     for (const char* runtime : {"openmp", "tbb"}) {
-      EXPECT_EQ(allocations_of_repeated_call(v, 3, runtime), 0) << v << ", 3 threads, " << runtime;
+      EXPECT_EQ(allocations_of_repeated_call(v, problem, 3, runtime), 0) << v << ", 3 threads, " << runtime;
     }
   }
 }
