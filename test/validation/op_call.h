@@ -31,7 +31,7 @@ struct Arg {
   std::vector<std::uint8_t> memory = {};
 };
 
-/// Strides twice those of a dense tensor.
+/// The strides of a dense tensor, doubled.
 void add_gaps(Arg& a);
 
 /// The call of a case, whose tensors and parameters can be changed each alone.

@@ -57,8 +57,8 @@ HWY_INLINE hn::Vec<D> load_blocks(D d, const E* p, std::int64_t apart) {
   }
 }
 
-/// As many rows as D has lanes of the columns that a 128-bit block has. Blocks are put together where they are loaded,
-/// which leaves half the shuffles. Non-temporal stores need whole cache lines.
+/// Transposes as many rows as D has lanes, and as many columns as a block of 128 bits has elements. Such blocks are
+/// loaded into their places of a vector, which leaves half the shuffles. Non-temporal stores need whole cache lines.
 template <bool kNonTemporal, class D, class E>
 HWY_INLINE void transpose_slice(D d, const E* HWY_RESTRICT from, std::int64_t from_stride, E* HWY_RESTRICT to,
                                 std::int64_t to_stride) {

@@ -82,9 +82,7 @@ class PrefetchPlanes {
 
   HWY_INLINE void step() {
     for (std::int64_t i = std::min(share_, left_); i > 0; --i, --left_) {
-      const char* const at = first_ + done_ * plane_;
-      const auto past = static_cast<std::int64_t>(reinterpret_cast<std::uintptr_t>(at) % 64);
-      prefetch_bytes<2>(at - past, run_ + past);
+      prefetch_lines<2>(first_ + done_ * plane_, run_);
       if (++done_ == planes_) done_ = 0, first_ += row_;
     }
   }

@@ -32,7 +32,7 @@ def _names_ours(code: CodeType, names: Dict[str, Any]) -> bool:
 
 
 def _functions(value: Any) -> Iterator[FunctionType]:
-    """A function, or those of a class, or of the class whose method it is (apply of an autograd.Function)."""
+    """A function itself, or all of a class; a bound method, as apply of an autograd.Function, stands for its class."""
     value = getattr(value, "__self__", value)
     for each in vars(value).values() if isinstance(value, type) else (value,):
         each = getattr(each, "__func__", each)

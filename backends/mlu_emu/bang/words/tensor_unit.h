@@ -128,7 +128,7 @@ void __bang_matmul(D* dst, const S* src, const W* weights, std::int64_t m, std::
   tensor_unit::run(tensor_unit::convolution(__func__, dst, src, weights, k, m, 1, 1, 1, 1, 1, n, {position}));
 }
 
-/// The same plus a partial result [m,n], in NRAM, which may be dst.
+/// The matrix product plus a partial result [m,n] in NRAM, which may be dst.
 template <class D, class S, class W>
 void __bang_matmul(D* dst, const S* src, const W* weights, const ValueOf<D>* partial, std::int64_t m, std::int64_t k,
                    std::int64_t n, int position = 0) {
