@@ -71,6 +71,11 @@ TEST(Rewrite, TakesTimeInProportionToLongLists) {
                                   {function + "int t[] = {", "p[1], *p, (p[2]),\n", "}; }"},
                                   {function + "g(", "p[1], *p,\n", "0); }"},
                                   {function, "{ p[1] = 1; }\n", "}"},
+                                  {function, "int &a = p[1]; a = 2;\n", "}"},
+                                  {function, "p[1] = p[2] ? p[3] : *p;\n", "}"},
+                                  {"void g(int& a, int b) {} " + function, "g(p[1], p[2]);\n", "}"},
+                                  {"void g(int& a, ...) {} " + function + "g(", "p[1], *p,\n", "0); }"},
+                                  {"int& g(int* p) { ", "if (*p) return p[1];\n", "}"},
                                   {function + "int a = 0", ", b = p[1]\n", "; }"}};
   for (const auto& [head, row, tail] : lists) {
     const double growth = seconds_for(head, row, tail, kMany) / seconds_for(head, row, tail, kFew);

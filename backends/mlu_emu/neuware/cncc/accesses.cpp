@@ -198,7 +198,7 @@ std::string Pointers::touch_at(std::size_t begin, std::size_t behind) {
   const bool inner = source_[behind].is("[");
   if (!inner) climb(source_, begin, behind);
   const bool exchanged = one_of(source_[begin - 1].text, {"(", ","}) && one_of(source_[behind].text, {",", ")"}) &&
-                         source_[references_.enclosing(begin) - 1].is("swap");
+                         source_[source_.enclosing(begin) - 1].is("swap");
   const char* touch = inner                              ? "kLoad"
                       : references_.binds(begin, behind) ? "kPlace"
                       : exchanged                        ? "kUpdate"

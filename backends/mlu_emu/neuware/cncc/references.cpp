@@ -40,7 +40,7 @@ void References::declarator(std::size_t name) {
   }
   const Token& next = s_[name + 1];
   if (next.is("(")) return function(name, name + 1);
-  const std::size_t open = enclosing(name);
+  const std::size_t open = s_.enclosing(name);
   const bool in_parentheses = open < s_.size() && s_[open].is("(");
   if (next.is(":") && in_parentheses && s_[open - 1].is("for")) {
     const std::size_t body = s_.closing(open) + 1;
@@ -63,14 +63,23 @@ std::size_t References::body_behind(std::size_t close) const {
   return s_.size();
 }
 
-std::size_t References::position(std::size_t open, std::size_t at) const {
+/// The commas between a bracket and `at` that part its arguments; at most `most`, so that long lists are not counted.
+std::size_t References::position(std::size_t open, std::size_t at, std::size_t most) const {
   std::size_t n = 0;
-  for (std::size_t i = open + 1; i < at; ++i) {
+  for (std::size_t i = open + 1; i < at && n < most; ++i) {
     if (const std::size_t behind = s_.behind_angle(i, at); behind != i) i = behind;
     if (one_of(s_[i].text, {"(", "[", "{"})) i = s_.closing(i);
     n += s_[i].is(",");
   }
   return n;
+}
+
+/// The argument at `at`, of those behind `open`, is one that such a function takes by reference.
+bool References::takes(std::string_view function, std::size_t open, std::size_t at) const {
+  const auto found = taking_.find(function);
+  if (found == taking_.end()) return false;
+  const std::set<std::size_t>& places = found->second;
+  return places.count(position(open, at, *places.rbegin() + 1)) != 0;
 }
 
 void References::parameter(std::size_t name, std::size_t open) {
@@ -83,7 +92,7 @@ void References::parameter(std::size_t name, std::size_t open) {
     if (captures < 2 || captures >= s_.size() || !s_[captures - 1].is("=")) return;
     function = s_[captures - 2].text;
   }
-  taking_.emplace(function, position(open, name));
+  taking_[function].insert(position(open, name));
 }
 
 void References::function(std::size_t name, std::size_t open) {
@@ -94,7 +103,7 @@ void References::function(std::size_t name, std::size_t open) {
   if (!is_operator) returning_.insert(s_[name].text);
   if (!is_operator) return;
   returning_.insert(s_[name + 1].is("[") ? "operator[]" : "operator()");
-  for (std::size_t i = enclosing(name); i > 0 && i < s_.size() && !one_of(s_[i].text, {";", "}"}); --i) {
+  for (std::size_t i = s_.enclosing(name); i > 0 && i < s_.size() && !one_of(s_[i].text, {";", "}"}); --i) {
     if (one_of(s_[i].text, {"struct", "class", "union"})) return void(classes_.insert(s_[i + 1].text));
   }
 }
@@ -125,18 +134,6 @@ void References::objects() {
   }
 }
 
-std::size_t References::enclosing(std::size_t at) const {
-  for (std::size_t i = at; i-- > 0;) {
-    if (one_of(s_[i].text, {")", "]", "}"})) {
-      i = s_.opening(i);
-      if (i >= s_.size()) break;
-    } else if (one_of(s_[i].text, {"(", "[", "{"})) {
-      return i;
-    }
-  }
-  return s_.size();
-}
-
 bool References::names(std::size_t at) const {
   const auto found = names_.find(s_[at].text);
   if (found == names_.end() || one_of(s_[at - 1].text, {".", "->", "::"})) return false;
@@ -145,7 +142,7 @@ bool References::names(std::size_t at) const {
 }
 
 bool References::is_returned_by_reference(std::size_t at) const {
-  for (std::size_t i = enclosing(at); i < s_.size(); i = enclosing(i)) {
+  for (std::size_t i = s_.enclosing(at); i < s_.size(); i = s_.enclosing(i)) {
     if (returning_bodies_.count(i) != 0) return true;
     const bool lambda = s_[i].is("{") && s_[i - 1].is(")") && s_[s_.opening(i - 1) - 1].is("]");
     if (lambda) return false;
@@ -158,11 +155,11 @@ bool References::binds(std::size_t begin, std::size_t behind) const {
   if (before.is("return")) return s_[behind].is(";") && is_returned_by_reference(begin);
   if (before.is("=")) return one_of(s_[behind].text, {";", ","}) && initialisers_.count(begin) != 0;
   if (!one_of(before.text, {"(", ","}) || !one_of(s_[behind].text, {")", ","})) return false;
-  const std::size_t open = enclosing(begin);
+  const std::size_t open = s_.enclosing(begin);
   if (open >= s_.size() || !s_[open].is("(")) return false;
   const bool angle = s_[open - 1].is(">") && s_.opening_angle(open - 1) < s_.size();
   const std::size_t head = angle ? s_.opening_angle(open - 1) - 1 : open - 1;
-  return taking_.count({s_[head].text, position(open, begin)}) != 0;
+  return takes(s_[head].text, open, begin);
 }
 
 }  // namespace cncc

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <map>
 #include <set>
 #include <string_view>
@@ -31,8 +32,6 @@ class References {
   /// The expression [begin, behind) is an initialiser of a reference, an argument where a function of this file takes
   /// one, or what a function returns as one.
   bool binds(std::size_t begin, std::size_t behind) const;
-  /// The bracket that encloses what is at `at`; size() for none.
-  std::size_t enclosing(std::size_t at) const;
 
  private:
   void declarator(std::size_t name);
@@ -41,13 +40,14 @@ class References {
   void objects();
   std::size_t behind_initialiser(std::size_t i) const;
   std::size_t body_behind(std::size_t close) const;
-  std::size_t position(std::size_t open, std::size_t at) const;
+  bool takes(std::string_view function, std::size_t open, std::size_t at) const;
+  std::size_t position(std::size_t open, std::size_t at, std::size_t most = SIZE_MAX) const;
   bool is_returned_by_reference(std::size_t at) const;
 
   const Source& s_;
   std::map<std::string_view, std::vector<std::pair<std::size_t, std::size_t>>> names_;  // where each is a reference
   std::set<std::size_t> initialisers_, returning_bodies_;
-  std::set<std::pair<std::string_view, std::size_t>> taking_;  // functions, and the places of their references
+  std::map<std::string_view, std::set<std::size_t>> taking_;  // of functions the places of their references
   std::set<std::string_view> returning_, classes_, objects_, autos_;
 };
 

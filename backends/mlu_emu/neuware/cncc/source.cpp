@@ -182,8 +182,10 @@ Source::Source(std::string text) : text_(std::move(text)) {
 
 void Source::match_brackets() {
   partner_.assign(size(), size());
+  enclosing_.assign(size(), size());
   std::vector<std::size_t> open;
   for (std::size_t i = 0; i < size(); ++i) {
+    if (!open.empty()) enclosing_[i] = open.back();
     if (opens(tokens[i])) open.push_back(i);
     if (!closes(tokens[i]) || open.empty()) continue;
     partner_[i] = open.back();

@@ -62,6 +62,8 @@ class Source {
   std::size_t closing(std::size_t open) const;
   /// Index of the bracket that the one at `close` closes, or size().
   std::size_t opening(std::size_t close) const;
+  /// Index of the bracket that encloses the token at `at`, or size().
+  std::size_t enclosing(std::size_t at) const { return at < size() ? enclosing_[at] : size(); }
   /// Index of the "<" that the ">" at `close` closes, or size(); looks at most a statement back.
   std::size_t opening_angle(std::size_t close) const;
   /// Index behind the ">" of the template arguments that begin at `open`, or `open` when those are none.
@@ -74,7 +76,8 @@ class Source {
 
   std::string text_;
   std::string_view tail_;
-  std::vector<std::size_t> partner_;  // of each bracket the one that belongs to it, size() where there is none
+  std::vector<std::size_t> partner_;    // of each bracket the one that belongs to it, size() where there is none
+  std::vector<std::size_t> enclosing_;  // of each token the bracket round it
 };
 
 }  // namespace cncc
