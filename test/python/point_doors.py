@@ -1,25 +1,17 @@
 """What the tests of the point and box extensions share: the doors installed, points, plain loops in double."""
 
-import importlib
-import warnings
 
 import pytest
 import torch
 
-import mluops.dropin as dropin
+from dropin_doors import door, opened  # noqa: F401
+
 
 
 @pytest.fixture(autouse=True)
 def doors():
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        dropin.install("pcdet", "pointops", "pointnet2_ops")
+    with opened("pcdet", "pointops", "pointnet2_ops"):
         yield
-    dropin.uninstall()
-
-
-def door(name):
-    return importlib.import_module(name)
 
 
 def cloud(*shape, seed=0):

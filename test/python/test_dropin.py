@@ -11,6 +11,7 @@ import pytest
 
 torch = pytest.importorskip("torch")
 
+from dropin_doors import EVERY_DOOR, opened  # noqa: E402
 import compositions  # noqa: E402
 import mluops  # noqa: E402
 import mluops.dropin as dropin  # noqa: E402
@@ -22,11 +23,8 @@ DOORS = {file: door for file, door in dropin._doors().items() if door.PACKAGE !=
 @pytest.fixture
 def doors():
     """All of them but mmcv's, which test_mmcv.py has, and torch_mlu's."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        dropin.install(*(name for name in dropin.names() if name not in ("mmcv", "torchvision", "torch_mlu")))
+    with opened(*EVERY_DOOR):
         yield
-    dropin.uninstall()
 
 
 def package(path, source=""):

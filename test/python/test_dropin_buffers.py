@@ -4,15 +4,14 @@ and what was got, and no buffer of the call has changed."""
 import ast
 import importlib
 import re
-import warnings
 from pathlib import Path
 
 import pytest
 
 torch = pytest.importorskip("torch")
 
+from dropin_doors import opened  # noqa: E402
 import mluops  # noqa: E402
-import mluops.dropin as dropin  # noqa: E402
 
 _HERE = Path(mluops.__file__).parent
 _FILES = sorted([*_HERE.glob("dropin/*.py"), *_HERE.glob("dropin/module/*.py"), *_HERE.glob("torch/filling/*.py")])
@@ -170,11 +169,8 @@ RESIZED = {
 
 @pytest.fixture(scope="module", autouse=True)
 def doors():
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        dropin.install("pcdet", "pointops", "pointgroup", "mmdet3d", "torch_scatter", "deform_conv", "flownet2")
+    with opened("pcdet", "pointops", "pointgroup", "mmdet3d", "torch_scatter", "deform_conv", "flownet2"):
         yield
-    dropin.uninstall()
 
 
 def fails(module, name, make, place, buffer, argument, got):

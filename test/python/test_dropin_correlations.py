@@ -1,24 +1,20 @@
 """mluops.dropin: RAFT's lookup of correlations, and spatial_correlation_sampler, against plain torch in double."""
 
 import importlib
-import warnings
 
 import pytest
 
 torch = pytest.importorskip("torch")
 
+from dropin_doors import opened  # noqa: E402
 from torch.nn import functional  # noqa: E402
 
-from mluops import dropin  # noqa: E402
 
 
 @pytest.fixture(autouse=True)
 def doors():
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        dropin.install("raft", "spatial_correlation_sampler")
+    with opened("raft", "spatial_correlation_sampler"):
         yield
-    dropin.uninstall()
 
 
 def looked_up(one, two, places, radius):

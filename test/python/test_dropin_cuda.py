@@ -5,6 +5,7 @@ import warnings
 import pytest
 
 torch = pytest.importorskip("torch")
+from dropin_doors import opened  # noqa: E402
 from torch import nn  # noqa: E402
 
 import mluops.dropin as dropin  # noqa: E402
@@ -14,11 +15,8 @@ pytestmark = pytest.mark.skipif(torch.cuda.is_available(), reason="there is a CU
 
 @pytest.fixture
 def cuda():
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        dropin.install("spconv", cuda_calls=True)
+    with opened("spconv", cuda_calls=True):
         yield
-    dropin.uninstall()
 
 
 CALLS = {

@@ -1,41 +1,20 @@
 """Extensions of SphereFormer, MSN, PointFlow, LitePT, RVRT and SparseBEV, called as their programs do, against loops and plain
 torch in double."""
 
-import importlib
 import itertools
-import warnings
 
 import pytest
 
 torch = pytest.importorskip("torch")
+from dropin_doors import door, near, opened, random, uniform  # noqa: E402
 from torch.nn import functional as F  # noqa: E402
 
-import mluops.dropin as dropin  # noqa: E402
 
 
 @pytest.fixture(autouse=True)
 def doors():
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        dropin.install("sptr", "emd", "pointops", "rvrt", "sparsebev")
+    with opened("sptr", "emd", "pointops", "rvrt", "sparsebev"):
         yield
-    dropin.uninstall()
-
-
-def door(name):
-    return importlib.import_module(name)
-
-
-def random(*shape, seed=0):
-    return torch.randn(*shape, generator=torch.Generator().manual_seed(seed), dtype=torch.float64)
-
-
-def uniform(*shape, seed=0):
-    return torch.rand(*shape, generator=torch.Generator().manual_seed(seed), dtype=torch.float64)
-
-
-def near(found, wanted, tolerance=1e-11):
-    torch.testing.assert_close(found.double(), wanted.double(), rtol=tolerance, atol=tolerance)
 
 
 # ---- attention in windows

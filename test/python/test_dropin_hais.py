@@ -1,23 +1,19 @@
 """mluops.dropin: HAIS' aggregation, pointgroup_ops' functions, chamfer distances in more dimensions; against plain loops."""
 
 import importlib
-import warnings
 
 import pytest
 
 torch = pytest.importorskip("torch")
 
-from mluops import dropin  # noqa: E402
+from dropin_doors import opened  # noqa: E402
 from mluops.dropin import _aggregation  # noqa: E402
 
 
 @pytest.fixture(autouse=True)
 def doors():
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        dropin.install("pointgroup", "chamfer")
+    with opened("pointgroup", "chamfer"):
         yield
-    dropin.uninstall()
 
 
 # ---- clusters: how many points, class, image, place

@@ -4,12 +4,12 @@ import importlib
 import math
 import sys
 import types
-import warnings
 
 import pytest
 
 torch = pytest.importorskip("torch")
 
+from dropin_doors import opened  # noqa: E402
 from compositions import bilinear  # noqa: E402
 import mluops  # noqa: E402
 import mluops.dropin as dropin  # noqa: E402
@@ -19,11 +19,8 @@ from mluops.dropin.module import torchvision as tv  # noqa: E402
 
 @pytest.fixture
 def installed(request):
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        dropin.install(*request.param)
+    with opened(*request.param):
         yield
-    dropin.uninstall()
 
 
 doors = lambda *names: pytest.mark.parametrize("installed", [names], indirect=True, ids=names[:1])  # noqa: E731

@@ -5,22 +5,19 @@ import importlib.util
 import sys
 import textwrap
 import types
-import warnings
 
 import pytest
 
 torch = pytest.importorskip("torch")
 
+from dropin_doors import EVERY_DOOR, opened  # noqa: E402
 import mluops.dropin as dropin  # noqa: E402
 
 
 @pytest.fixture
 def doors():
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        dropin.install(*(name for name in dropin.names() if name not in ("mmcv", "torchvision", "torch_mlu")))
+    with opened(*EVERY_DOOR):
         yield
-    dropin.uninstall()
 
 
 @pytest.fixture

@@ -12,6 +12,7 @@ import pytest
 
 torch = pytest.importorskip("torch")
 
+from dropin_doors import opened  # noqa: E402
 import mluops.dropin as dropin  # noqa: E402
 from torch.nn import functional as F  # noqa: E402
 
@@ -34,11 +35,8 @@ def numba(monkeypatch):
 
 @pytest.fixture(autouse=True)
 def doors(numba):
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        dropin.install("numba", "cupy", cuda_calls=True)
+    with opened("numba", "cupy", cuda_calls=True):
         yield
-    dropin.uninstall()
 
 
 def program(source):

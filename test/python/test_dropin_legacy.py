@@ -1,22 +1,19 @@
 """mluops.dropin: autograd functions of before torch 1.5, and functions that refuse CPU tensors before they reach ours."""
 
 import types
-import warnings
 
 import pytest
 
 torch = pytest.importorskip("torch")
 
+from dropin_doors import opened  # noqa: E402
 import mluops.dropin as dropin  # noqa: E402
 
 
 @pytest.fixture
 def old():
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        dropin.install("flownet2", "kernelconv2d", old_names=True)
+    with opened("flownet2", "kernelconv2d", old_names=True):
         yield
-    dropin.uninstall()
 
 
 class Scaled(torch.autograd.Function):

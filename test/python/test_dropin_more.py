@@ -2,13 +2,12 @@
 against compositions in double."""
 
 import importlib
-import warnings
 
 import pytest
 
 torch = pytest.importorskip("torch")
 
-import mluops.dropin as dropin  # noqa: E402
+from dropin_doors import opened  # noqa: E402
 import mluops.torch as mt  # noqa: E402
 from mluops.dropin.module import (deform_conv_ext, group_points_ext, iou3d_cuda, mmdet3d_ops_ext,  # noqa: E402
                                   voxel_layer)
@@ -17,11 +16,8 @@ from point_doors import cloud, furthest, in_ball, near, squares  # noqa: E402
 
 @pytest.fixture(autouse=True)
 def installed():
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        dropin.install("knn_cuda", "chamfer", "pointnet2_ops")
+    with opened("knn_cuda", "chamfer", "pointnet2_ops"):
         yield
-    dropin.uninstall()
 
 
 @pytest.mark.parametrize("dim", [3, 5])

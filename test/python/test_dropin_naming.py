@@ -2,13 +2,12 @@
 
 import importlib
 import sys
-import types
-import warnings
 
 import pytest
 
 torch = pytest.importorskip("torch")
 
+from dropin_doors import opened, package  # noqa: E402
 from mluops import dropin  # noqa: E402
 from test_dropin_images import deformed  # noqa: E402
 import mluops.torch as mt  # noqa: E402
@@ -17,14 +16,9 @@ import mluops.torch as mt  # noqa: E402
 @pytest.fixture(autouse=True)
 def doors(monkeypatch):
     for name in ("fork", "maskrcnn_benchmark"):
-        package = types.ModuleType(name)
-        package.__path__ = []
-        monkeypatch.setitem(sys.modules, name, package)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        dropin.install()
+        monkeypatch.setitem(sys.modules, name, package(name))
+    with opened():
         yield
-    dropin.uninstall()
 
 
 # ---- names

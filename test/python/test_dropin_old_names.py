@@ -12,16 +12,14 @@ import pytest
 
 torch = pytest.importorskip("torch")
 
+from dropin_doors import opened  # noqa: E402
 import mluops.dropin as dropin  # noqa: E402
 
 
 @pytest.fixture
 def old():
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        dropin.install("apex", old_names=True)
+    with opened("apex", old_names=True):
         yield
-    dropin.uninstall()
 
 
 @pytest.fixture

@@ -5,23 +5,19 @@ import importlib.util
 import inspect
 import sys
 import types
-import warnings
 
 import pytest
 
 torch = pytest.importorskip("torch")
 
-import mluops.dropin as dropin  # noqa: E402
+from dropin_doors import EVERY_DOOR, opened  # noqa: E402
 from dropin_rows import ROWS  # noqa: E402
 
 
 @pytest.fixture
 def doors(monkeypatch):
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        dropin.install(*(name for name in dropin.names() if name not in ("mmcv", "torchvision", "torch_mlu")))
+    with opened(*EVERY_DOOR):
         yield
-    dropin.uninstall()
 
 
 def packages_of(module):

@@ -1,33 +1,25 @@
 """The extensions that StyleGAN2, -ADA and 3 compile at import, called as their programs do, against plain torch in float64."""
 
 import importlib
-import warnings
 
 import pytest
 
 torch = pytest.importorskip("torch")
+from dropin_doors import opened, random  # noqa: E402
 from torch.nn import functional as F  # noqa: E402
 
-import mluops.dropin as dropin  # noqa: E402
 
 
 @pytest.fixture(autouse=True)
 def doors(monkeypatch):
     from torch.utils import cpp_extension
     monkeypatch.setattr(cpp_extension, "CUDA_HOME", None)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        dropin.install("stylegan2")
+    with opened("stylegan2"):
         yield
-    dropin.uninstall()
 
 
 def built(name, *sources):
     return importlib.import_module("torch.utils.cpp_extension").load(name=name, sources=list(sources))
-
-
-def random(*shape, seed=0):
-    return torch.randn(*shape, generator=torch.Generator().manual_seed(seed), dtype=torch.float64)
 
 
 def textbook(x, f, up, down, pads):

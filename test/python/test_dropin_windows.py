@@ -2,37 +2,21 @@
 
 import importlib
 import sys
-import types
-import warnings
 
 import pytest
 
 torch = pytest.importorskip("torch")
+from dropin_doors import near, opened, package, random  # noqa: E402
 from torch.nn import functional as F  # noqa: E402
 
 import compositions  # noqa: E402
-import mluops.dropin as dropin  # noqa: E402
 
 
 @pytest.fixture(autouse=True)
 def doors(monkeypatch):
-    package = types.ModuleType("DCNv4")
-    package.__path__ = []
-    monkeypatch.setitem(sys.modules, "DCNv4", package)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        dropin.install("DCNv3", "DCNv4")
+    monkeypatch.setitem(sys.modules, "DCNv4", package("DCNv4"))
+    with opened("DCNv3", "DCNv4"):
         yield
-    dropin.uninstall()
-
-
-def random(*shape, seed=0, dtype=torch.float64):
-    return torch.randn(*shape, generator=torch.Generator().manual_seed(seed), dtype=torch.float64).to(dtype)
-
-
-def near(a, b, tolerance=1e-11):
-    assert a.shape == b.shape
-    assert torch.allclose(a.double(), b.double(), atol=tolerance, rtol=tolerance), (a.double() - b).abs().max()
 
 
 def points_of(kernel, remove_center):

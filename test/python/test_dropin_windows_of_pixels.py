@@ -7,17 +7,14 @@ import pytest
 
 torch = pytest.importorskip("torch")
 
-import mluops.dropin as dropin  # noqa: E402
+from dropin_doors import opened  # noqa: E402
 from torch.nn import functional as F  # noqa: E402
 
 
 @pytest.fixture(autouse=True)
 def doors():
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        dropin.install("cupy", "det3d", "ddf", "kernelconv2d", "psamask", cuda_calls=True)
+    with opened("cupy", "det3d", "ddf", "kernelconv2d", "psamask", cuda_calls=True):
         yield
-    dropin.uninstall()
 
 
 PRECISIONS = pytest.mark.parametrize("dtype, limit", [(torch.float64, 1e-11), (torch.float32, 1e-5)])

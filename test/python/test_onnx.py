@@ -7,6 +7,7 @@ torch = pytest.importorskip("torch")
 import mluops.torch as mt  # noqa: E402
 from cases import CASES, TOLERANCE  # noqa: E402
 from mluops.torch import _operator  # noqa: E402
+from onnx_sessions import composed, exported, named, node, nodes_of, reasons, results, run  # noqa: E402
 
 EXPORTED = ("carafe", "psa_mask", "three_interpolate", "border_align", "deform_roi_pool")
 ADAPTIVE = "deform_roi_pool adaptive"
@@ -25,40 +26,6 @@ class Call(torch.nn.Module):
     def forward(self, *tensors):
         rest = iter(tensors)
         return self.case.run([next(rest) if present else None for present in self.present])
-
-
-def composed():
-    """mluops.torch.onnx."""
-    if not _operator.HAS_LIBRARY_API:
-        pytest.skip("this torch has no torch.library operators to export")
-    import mluops.torch.onnx
-    return mluops.torch.onnx
-
-
-def exported(module, inputs):
-    for name in ("onnx", "onnxscript", "onnxruntime"):
-        pytest.importorskip(name)
-    composed()
-    return torch.onnx.export(module, inputs, dynamo=True, verbose=False)
-
-
-def session_of(model):
-    """With our operators, which graphs of standard ones do not look at."""
-    import mluops.onnxruntime
-    import onnxruntime
-    options = onnxruntime.SessionOptions()
-    options.log_severity_level = 4  # an error is an exception here
-    options.register_custom_ops_library(mluops.onnxruntime.library())
-    return onnxruntime.InferenceSession(model.SerializeToString(), options, providers=["CPUExecutionProvider"])
-
-
-def results(session, inputs):
-    names = [value.name for value in session.get_inputs()]
-    return [torch.from_numpy(each) for each in session.run(None, dict(zip(names, (i.numpy() for i in inputs))))]
-
-
-def run(program, inputs):
-    return results(session_of(program.model_proto), inputs)[0]
 
 
 @pytest.mark.parametrize("case, dtype", calls, ids=str)
@@ -119,10 +86,6 @@ def test_a_network_exports():
         assert torch.allclose(run(exported(net, inputs), inputs), net(*inputs), atol=1e-5)
 
 
-def reasons(error):
-    return "" if error is None else f"{error}\n{reasons(error.__cause__)}"
-
-
 def test_what_cannot_be_exported_says_so():
     case = next(case for case in CASES if case.name == ADAPTIVE)
     inputs = tuple(tensor for tensor in case.inputs(torch.float32) if tensor is not None)
@@ -136,18 +99,6 @@ CUSTOM = {"deform_conv2d": "mmdeploy::MMCVDeformConv2d",
           "multi_scale_deformable_attn": "mmdeploy::MMCVMultiScaleDeformableAttention",
           "roi_align": "::RoiAlign", "roi_align adaptive": "::RoiAlign",
           "roi_align_rotated": "mmdeploy::MMCVRoIAlignRotated", "roi_pool": "mluops::roi_pool"}
-
-
-def named():
-    """mluops.torch.onnx, of a torch that can name nodes."""
-    onnx = composed()
-    if not hasattr(torch.onnx, "ops"):
-        pytest.skip("this torch cannot name nodes of a graph")
-    return onnx
-
-
-def nodes_of(program):
-    return [f"{node.domain}::{node.op_type}" for node in program.model_proto.graph.node]
 
 
 @pytest.mark.parametrize("case", [case for case in CASES if case.name in CUSTOM], ids=repr)
@@ -184,178 +135,6 @@ def test_every_roi_align(pool_mode, aligned):
     assert torch.allclose(run(program, (image, rois)), Pool()(image, rois), atol=1e-5)
 
 
-def test_sizes_that_are_learnt_when_the_graph_runs():
-    """Boxes and scores of any number, of which nms keeps any number."""
-    named()
-
-    class Keep(torch.nn.Module):
-        def forward(self, boxes, scores):
-            dets, kept = mt.nms(boxes, scores, 0.4, score_threshold=0.1)
-            return dets * 2, kept
-
-    def data(n):
-        corner = torch.rand(n, 2) * 10
-        return torch.cat([corner, corner + 4], 1), torch.rand(n)
-
-    for name in ("onnx", "onnxscript", "onnxruntime"):
-        pytest.importorskip(name)
-    torch.manual_seed(0)
-    number = torch.export.Dim("number", min=2)
-    program = torch.onnx.export(Keep().eval(), data(20), dynamo=True, verbose=False,
-                                dynamic_shapes=({0: number}, {0: number}))
-    assert "mluops::nms" in nodes_of(program)
-    session = session_of(program.model_proto)
-    for n in (20, 3, 200):
-        inputs = data(n)
-        for found, wanted in zip(results(session, inputs), Keep()(*inputs)):
-            assert torch.equal(found, wanted)
-
-
-def turned_boxes(*shape):
-    return torch.rand(*shape, 5) * torch.tensor([20, 20, 8, 8, 3.0])
-
-
-def test_turned_boxes_that_are_kept():
-    """Any number of any number, as mluops.torch.onnx exports them."""
-    named()
-
-    class Keep(torch.nn.Module):
-        def forward(self, boxes, scores):
-            return mt.nms_rotated(boxes, scores, 0.3)
-
-    for name in ("onnx", "onnxscript", "onnxruntime"):
-        pytest.importorskip(name)
-    torch.manual_seed(0)
-    number = torch.export.Dim("number", min=2)
-    program = torch.onnx.export(Keep().eval(), (turned_boxes(20), torch.rand(20)), dynamo=True, verbose=False,
-                                dynamic_shapes=({0: number}, {0: number}))
-    assert "mluops::nms_rotated" in nodes_of(program)
-    session = session_of(program.model_proto)
-    for n in (20, 3, 200):
-        inputs = turned_boxes(n), torch.rand(n)
-        for found, wanted in zip(results(session, inputs), Keep()(*inputs)):
-            assert torch.equal(found, wanted)
-
-
-def plain_boxes(n):
-    corner = torch.rand(n, 2) * 20
-    return torch.cat([corner, corner + torch.rand(n, 2) * 12], 1)
-
-
-def learning_sizes(module, inputs, **options):
-    """The exported program, of any number of boxes."""
-    for name in ("onnx", "onnxscript", "onnxruntime"):
-        pytest.importorskip(name)
-    named()
-    number = torch.export.Dim("number", min=2)
-    return torch.onnx.export(module.eval(), inputs, dynamo=True, verbose=False,
-                             dynamic_shapes=tuple({0: number} for _ in inputs), **options)
-
-
-class Soft(torch.nn.Module):
-    def __init__(self, **config):
-        super().__init__()
-        self.config = config
-
-    def forward(self, boxes, scores, labels=None):
-        if labels is not None:
-            return mt.batched_nms(boxes, scores, labels, {"type": "soft_nms", **self.config})
-        return mt.soft_nms(boxes, scores, **self.config)
-
-
-def close(found, wanted):
-    return all(a.shape == b.shape and a.dtype == b.dtype and torch.allclose(a, b, rtol=0, atol=1e-5)
-               for a, b in zip(found, wanted))
-
-
-@pytest.mark.parametrize("labels", [False, True])
-@pytest.mark.parametrize("config", [dict(method="naive", offset=1), dict(iou_threshold=0.1, min_score=0.2),
-                                    dict(method="gaussian", sigma=0.3)], ids=lambda config: config.get("method", "linear"))
-def test_boxes_whose_scores_fall(config, labels):
-    def data(n):
-        return (plain_boxes(n), torch.rand(n)) + ((torch.randint(-3, 3, (n,)) * (1 << 60),) if labels else ())
-
-    torch.manual_seed(0)
-    module = Soft(**config)
-    program = learning_sizes(module, data(20))
-    assert "mluops::soft_nms" in nodes_of(program)
-    session = session_of(program.model_proto)
-    for n in (20, 3, 200):
-        inputs = data(n)
-        found, wanted = results(session, inputs), module(*inputs)
-        assert 0 < len(wanted[1]) and torch.equal(found[1], wanted[1]) and close(found, wanted)
-
-
-@pytest.mark.parametrize("dtype", [torch.float32, torch.float64, torch.float16], ids=str)
-def test_soft_nms_as_mmcv_writes_it(dtype):
-    torch.manual_seed(0)
-    boxes, scores = plain_boxes(60).to(dtype), torch.rand(60).to(dtype)
-    kind = {torch.float32: "FLOAT", torch.float64: "DOUBLE", torch.float16: "FLOAT16"}[dtype]
-    session = node("SoftNonMaxSuppression", dict(b=kind, s=kind), ("d", "i"), "mmcv", (kind, "INT64"),
-                   iou_threshold=0.3, sigma=0.25, min_score=0.125, method=2, offset=1)
-    wanted = mt.soft_nms(boxes, scores, 0.3, 0.25, 0.125, "gaussian", 1)
-    found = results(session, (boxes, scores))
-    assert 5 < len(wanted[1]) < 60 and all(torch.equal(a, b) for a, b in zip(found, wanted))
-    dets, indices = results(session, (boxes[:0], scores[:0]))
-    assert dets.shape == (0, 5) and indices.shape == (0,)
-    with pytest.raises(Exception, match="mluOpExtSoftNms.*method"):
-        results(node("SoftNonMaxSuppression", dict(b=kind, s=kind), ("d", "i"), "mmcv", (kind, "INT64"), method=3),
-                (boxes, scores))
-
-
-def test_naive_groups_that_would_see_each_other_are_refused():
-    with pytest.raises(Exception) as raised:
-        learning_sizes(Soft(method="naive", iou_threshold=0.0), (plain_boxes(9), torch.rand(9), torch.arange(9)))
-    assert "iou_threshold <= 0 has no ONNX form" in reasons(raised.value)
-
-
-def plain_session(program):
-    """Without our operators."""
-    import onnxruntime
-    assert all(node.domain in ("", "pkg.onnxscript.torch_lib.common") for node in program.model_proto.graph.node)
-    return onnxruntime.InferenceSession(program.model_proto.SerializeToString(), providers=["CPUExecutionProvider"])
-
-
-@pytest.mark.parametrize("config", [dict(), dict(offset=1), dict(score_threshold=0.3), dict(max_num=4)], ids=str)
-def test_nms_as_a_standard_operator(config):
-    class Keep(torch.nn.Module):
-        def forward(self, boxes, scores):
-            return mt.nms(boxes, scores, 0.4, **config)
-
-    torch.manual_seed(0)
-    table = composed().standard_nms()
-    session = plain_session(learning_sizes(Keep(), (plain_boxes(20), torch.rand(20)), custom_translation_table=table))
-    for n in (20, 3, 200):
-        inputs = plain_boxes(n), (torch.rand(n) * 8).round() / 8  # equal scores: the lowest index is first
-        found, wanted = results(session, inputs), Keep()(*inputs)
-        assert torch.equal(found[1], wanted[1]) and torch.equal(found[0], wanted[0])
-
-
-@pytest.mark.parametrize("dtype", [torch.float32, torch.float64, torch.float16], ids=str)
-def test_turned_boxes_of_images_and_classes(dtype):
-    """mmdeploy's node: rows of image, class and box."""
-    torch.manual_seed(0)
-    boxes, scores = turned_boxes(2, 30).to(dtype), torch.rand(2, 3, 30).to(dtype)
-    kind = {torch.float32: "FLOAT", torch.float64: "DOUBLE", torch.float16: "FLOAT16"}[dtype]
-    session = node("NMSRotated", dict(b=kind, s=kind), kinds=("INT64",), iou_threshold=0.3, score_threshold=0.4)
-    rows = []
-    for image in range(2):
-        for label in range(3):
-            kept = mt.nms_rotated(boxes[image], scores[image, label], 0.3)[1]
-            rows += [(image, label, int(box)) for box in kept if float(scores[image, label, box]) > 0.4]
-    assert 20 < len(rows) < 180
-    assert results(session, (boxes, scores))[0].tolist() == [list(row) for row in rows]
-    assert results(session, (boxes[:, :0], scores[:, :, :0]))[0].shape == (0, 3)
-    with pytest.raises(Exception, match=r"scores: wanted \[2, classes, 30\].*got \[2, 3, 29\]"):
-        results(session, (boxes, scores[:, :, :29]))
-
-
-def test_no_boxes_of_any_number_of_classes():
-    session = node("NMSRotated", dict(b="FLOAT", s="FLOAT"), kinds=("INT64",), iou_threshold=0.3)
-    for classes in (0, 1, 10 ** 12):
-        assert results(session, (torch.zeros(2, 0, 5), torch.zeros(2, classes, 0)))[0].shape == (0, 3)
-
-
 @pytest.mark.parametrize("attribute, wanted", [
     ({"iou_threshold": 1}, "iou_threshold: wanted a float, got an integer"),
     ({"iou_threshold": "0.5"}, "iou_threshold: wanted a float, got a text"),
@@ -372,35 +151,6 @@ def test_attributes_of_another_type_are_refused(attribute, wanted):
 def test_attributes_of_a_convolution_of_another_type_are_refused(attribute, wanted):
     with pytest.raises(Exception, match=wanted):
         node("MMCVDeformConv2d", dict(x="FLOAT", o="FLOAT", w="FLOAT"), **attribute)
-
-
-@pytest.mark.parametrize("kind", ["nms", "nms_rotated"])
-def test_boxes_of_groups_that_are_kept(kind):
-    """Any labels, boxes that are not finite."""
-    named()
-
-    class Keep(torch.nn.Module):
-        def forward(self, boxes, scores, labels):
-            return mt.batched_nms(boxes, scores, labels, {"type": kind, "iou_threshold": 0.3})[1]
-
-    def data(n, odd=False):
-        boxes = turned_boxes(n)
-        if kind == "nms":
-            boxes = torch.cat([boxes[:, :2], boxes[:, :2] + boxes[:, 2:4]], 1)
-        if odd:
-            boxes[n // 2, 0] = float("inf")
-        return boxes, torch.randint(0, 9, (n,)) / 9, torch.randint(-3, 3, (n,)) * (1 << 60)
-
-    for name in ("onnx", "onnxscript", "onnxruntime"):
-        pytest.importorskip(name)
-    torch.manual_seed(0)
-    number = torch.export.Dim("number", min=2)
-    program = torch.onnx.export(Keep().eval(), data(20), dynamo=True, verbose=False,
-                                dynamic_shapes=({0: number}, {0: number}, {0: number}))
-    session = session_of(program.model_proto)
-    for n, odd in ((20, False), (3, False), (200, True)):
-        inputs = data(n, odd)
-        assert torch.equal(results(session, inputs)[0], Keep()(*inputs))
 
 
 def test_a_network_of_deformable_operators_exports():
@@ -430,19 +180,6 @@ def test_a_network_of_deformable_operators_exports():
     assert sum(node.startswith("mmdeploy::") for node in nodes_of(program)) == 3
     with torch.no_grad():
         assert torch.allclose(run(program, inputs), net(*inputs), atol=1e-5)
-
-
-def node(name, inputs, outputs=("y",), domain="mmdeploy", kinds=("FLOAT",), **attributes):
-    """A session of one node. `inputs`: types by name; kinds: the outputs' types."""
-    onnx = pytest.importorskip("onnx")
-    pytest.importorskip("onnxruntime")
-    helper, types = onnx.helper, onnx.TensorProto
-    info = [helper.make_tensor_value_info(key, getattr(types, kind), None) for key, kind in inputs.items()]
-    ends = [helper.make_tensor_value_info(key, getattr(types, kind), None) for key, kind in zip(outputs, kinds)]
-    graph = helper.make_graph([helper.make_node(name, list(inputs), outputs, domain=domain, **attributes)], "g", info,
-                              ends)
-    versions = [helper.make_opsetid("", 17), helper.make_opsetid(domain, 1)]
-    return session_of(helper.make_model(graph, opset_imports=versions, ir_version=9))
 
 
 @pytest.mark.parametrize("domain", ["mmdeploy", "mmcv"])

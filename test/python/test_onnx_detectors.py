@@ -5,7 +5,7 @@ import pytest
 torch = pytest.importorskip("torch")
 
 import mluops.torch as mt  # noqa: E402
-from test_onnx import close, composed, named, plain_boxes, plain_session, results, session_of  # noqa: E402
+from onnx_sessions import close, composed, named, plain_boxes, plain_session, results, session_of  # noqa: E402
 
 for _package in ("onnx", "onnxscript", "onnxruntime"):
     pytest.importorskip(_package)

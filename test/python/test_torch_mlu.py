@@ -1,6 +1,7 @@
-"""The tests of device mlu, mlu_device.py, in a process of their own: torch's autograd knows the devices there were at its
+"""The tests of device mlu, mlu_*.py, in processes of their own: torch's autograd knows the devices there were at its
 first backward pass. And that nothing is left behind where it cannot be had."""
 
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -13,10 +14,18 @@ HERE = Path(__file__).resolve().parent
 NOTHING_COLLECTED = 5
 
 
-def test_device():
+@pytest.fixture(scope="module")
+def environment(tmp_path_factory):
+    """One cache for all, so that the device is compiled once."""
+    cache = os.environ.get("MLUOPS_CACHE_DIR") or str(tmp_path_factory.mktemp("cache"))
+    return {**os.environ, "MLUOPS_CACHE_DIR": cache}
+
+
+@pytest.mark.parametrize("part", ["device", "extensions", "first_interface", "judge"])
+def test_device(part, environment):
     done = subprocess.run([sys.executable, "-m", "pytest", "-q", "-rs", "-p", "no:cacheprovider", "-c",
-                           str(HERE.parents[1] / "pyproject.toml"), str(HERE / "mlu_device.py")],
-                          stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+                           str(HERE.parents[1] / "pyproject.toml"), str(HERE / f"mlu_{part}.py")],
+                          stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, env=environment)
     if done.returncode == NOTHING_COLLECTED:
         pytest.skip(done.stdout[-400:])
     assert done.returncode == 0, done.stdout
