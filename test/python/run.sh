@@ -141,7 +141,7 @@ run_models() {
 }
 
 make_torch_environment() {
-  environment torch python3 torch==2.13.0 numpy pytest vermin mmcv-lite mmengine onnx onnxscript onnxruntime mypy pyright jedi
+  environment torch python3 torch==2.13.0 numpy pytest vermin mmcv-lite mmengine onnx onnxscript onnxruntime mypy pyright jedi jax
 }
 
 fuzz_numpy() {

@@ -119,6 +119,14 @@ def test_jax():
         mluops.gather_points(features.astype(jax.numpy.bfloat16), idx)
 
 
+def test_tensorflow():
+    tf = pytest.importorskip("tensorflow")
+    features, idx = tf.reshape(tf.range(8, dtype=tf.float32), (1, 2, 4)), tf.constant([[3, 0, 3]])
+    assert np.shares_memory(_arrays.floats(x=features)[0], np.from_dlpack(features))
+    result = tf.experimental.dlpack.from_dlpack(mluops.gather_points(features, idx).__dlpack__())
+    assert result.numpy().tolist() == features.numpy()[:, :, [3, 0, 3]].tolist()
+
+
 def test_jax_gradients_with_a_callback():
     """The form of docs/python.md."""
     jax = pytest.importorskip("jax")
