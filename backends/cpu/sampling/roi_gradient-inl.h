@@ -43,12 +43,14 @@ struct BandTask : layout::ChannelTask {
 
 /// kOwnPixels: each channel adds at pixels of its own. Then NCHW's planes one after the other need no transposes, and a
 /// plane is soon in the first caches; and NHWC's sums are panels, since pixels a power of two apart displace each
-/// other.
+/// other, unless so few `additions` to a channel come that clearing and emptying panels would cost more.
 template <class T, bool kOwnPixels>
-Owned owned_by_task(const layout::Elements& map, std::int64_t images, const mluopsCall& call) {
+Owned owned_by_task(const layout::Elements& map, std::int64_t images, double additions, const mluopsCall& call) {
   constexpr std::int64_t kLeast = layout::kBlockChannels<Acc<T>>;
+  constexpr double kFew = 0.5;  // for a pixel
   if (kOwnPixels && map.planes) return {1, kAddsInPlace<T>};
-  if (kOwnPixels) return {kLeast, false};
+  const bool few = kAddsInPlace<T> && additions <= kFew * static_cast<double>(images * map.pixels);
+  if (kOwnPixels && !few) return {kLeast, false};
   const std::int64_t parts = call.threads == 1 ? 1 : 2 * call.threads;  // a task finds all samples again
   const std::int64_t even = round_up(ceil_div(map.channels * images, parts), kLeast);
   return {std::clamp(even, kLeast, 16 * kLeast), kAddsInPlace<T> && !map.planes};
@@ -258,7 +260,8 @@ mluOpStatus_t add_rois(Context& context, const mluopsCall& call, const Problem& 
   const auto& s = p.shape;
   const Rois rois{p};
   const layout::Elements map{s.h * s.w, s.c, p.layout == MLUOP_LAYOUT_NCHW};
-  Owned owned = owned_by_task<T, Rois::kOwnPixels>(map, s.batch, call);
+  const double additions = rois.additions() * static_cast<double>(rois.count());
+  Owned owned = owned_by_task<T, Rois::kOwnPixels>(map, s.batch, additions, call);
   const bool moves = !owned.in_place && !Rois::kOwnPixels;
   std::int64_t bins = 0;  // of a RoI that is listed
   if constexpr (!Rois::kOwnPixels) bins = worth_a_list<T>(context, call, rois, map) ? rois.bins() : 0;
