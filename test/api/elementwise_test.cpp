@@ -141,14 +141,18 @@ TEST_F(Elementwise, LgammaDoesNotDependOnTheNeighbours) {
   mluOpDestroyTensorDescriptor(many);
 }
 
-/// Within 4 units, or the C library's.
+/// Where long double is no wider than double, the last numbers beside the zeros are the C library's on both sides.
 TEST_F(Elementwise, LgammaOfDoubles) {
   ASSERT_EQ(mluOpExtSetContract(handle_, MLUOP_EXT_CONTRACT_EXTENDED), MLUOP_STATUS_SUCCESS);
   std::vector<double> x = {kInfinity, -kInfinity, 0.0, -0.0, -1, -2, -30, -1e300, 1e300, 5e-324, -1e-320, 1, 2, 0.5, 8};
   for (const float v : all_floats()) x.push_back(static_cast<double>(v) * 1.0000000123456789);
   for (int i = -40000; i < 40000; ++i) x.push_back(i * 0.00031700000000123);
   for (int power = 1; power < 45; ++power) {
-    for (const double centre : {1.0, 2.0, -1.0, -2.0, -3.0}) x.push_back(centre + std::ldexp(1.37, -power));
+    for (const double centre : {1.0, 2.0, -1.0, -2.0, -3.0, -2.4570247382208008, -2.7476826467274127,
+                                -3.1435808883499801, -3.9552942848585979, -7.0001983331, -11.0, -12.0, -13.0, -21.0}) {
+      x.push_back(centre + std::ldexp(1.37, -power));
+      x.push_back(centre - std::ldexp(1.37, -power));
+    }
   }
   std::vector<double> y(x.size());
   const mluOpTensorDescriptor_t of = desc(MLUOP_DTYPE_DOUBLE, static_cast<std::int64_t>(x.size()));
@@ -157,7 +161,7 @@ TEST_F(Elementwise, LgammaOfDoubles) {
     for (std::size_t i = 0; i < x.size(); ++i) {
       const long double right = std::lgamma(static_cast<long double>(x[i]));
       const auto rounded = static_cast<double>(right);
-      if (y[i] == rounded || y[i] == std::lgamma(x[i]) || (std::isnan(y[i]) && std::isnan(rounded))) continue;
+      if (y[i] == rounded || (std::isnan(y[i]) && std::isnan(rounded))) continue;
       const long double unit = std::nextafter(std::fabs(rounded), kInfinity) - std::fabs(rounded);
       ASSERT_LE(std::fabs(static_cast<long double>(y[i]) - right), 4 * unit) << x[i] << ": " << y[i] << ", " << rounded;
     }

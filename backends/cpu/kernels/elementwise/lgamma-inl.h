@@ -1,10 +1,8 @@
-// log |gamma(x)| of vectors, within 4 units in the last place of float, and of double but for what is left to the C
-// library.
+// log |gamma(x)| of vectors, within 4 units in the last place.
 //
 // `lgamma_positive` and `lgamma_negative` tell which lanes they cannot serve: numbers that are not normal, and negative
-// ones where the terms of the reflection cancel. `lgamma_block` gives those to `lgamma_rest`, which computes floats in
-// double, and elements of double by the C library. Half and bfloat16 have so few numbers that large tensors look their
-// results up.
+// ones where terms cancel. `lgamma_block` gives those to `lgamma_rest`, which computes floats in double, and elements
+// of double by the C library. Half and bfloat16 have so few numbers that large tensors look their results up.
 #include <cmath>
 #include <cstdint>
 #include <iterator>
@@ -12,6 +10,7 @@
 
 #include "backends/cpu/kernels/elementwise/log-inl.h"
 #include "backends/cpu/kernels/elementwise/map-inl.h"
+#include "backends/cpu/simd/bits-inl.h"
 #include "backends/cpu/simd/simd-inl.h"
 
 #if defined(MLUOPS_CPU_KERNELS_ELEMENTWISE_LGAMMA_INL_H_) == defined(HWY_TARGET_TOGGLE)
@@ -207,8 +206,9 @@ HWY_INLINE Reflection<hn::Vec<D>> reflect(D d, hn::Vec<D> size, hn::Vec<D> sum) 
   return {hn::Neg(hn::Add(log, sum)), log, rest};
 }
 
+/// By the reflection formula.
 template <class D>
-HWY_INLINE Fast<hn::Vec<D>, hn::Mask<D>> lgamma_negative(D d, hn::Vec<D> x) {
+HWY_INLINE Fast<hn::Vec<D>, hn::Mask<D>> lgamma_reflected(D d, hn::Vec<D> x) {
   using A = hn::TFromD<D>;
   const auto size = hn::Abs(x), least = hn::Set(d, std::numeric_limits<A>::min());
   auto unused = hn::Zero(d);
@@ -222,6 +222,91 @@ HWY_INLINE Fast<hn::Vec<D>, hn::Mask<D>> lgamma_negative(D d, hn::Vec<D> x) {
   const auto with_fraction = hn::Lt(size, hn::Set(d, static_cast<A>(0.25 / std::numeric_limits<A>::epsilon())));
   const auto ordinary = hn::And(hn::Lt(x, hn::Zero(d)), hn::And(hn::Ge(by.rest, least), with_fraction));
   return {by.value, hn::And(kept, ordinary)};
+}
+
+/// high + low, where low is a few units of high's last place.
+template <class V>
+struct Pair {
+  V high, low;
+};
+
+/// a * b; exact while a.low is 0.
+template <class D>
+HWY_INLINE Pair<hn::Vec<D>> product(D d, const Pair<hn::Vec<D>>& a, hn::Vec<D> b) {
+  const auto high = hn::Mul(a.high, b);
+#if HWY_NATIVE_FMA
+  return {high, hn::MulAdd(a.low, b, hn::MulSub(a.high, b, high))};
+#else
+  // Dekker's product of numbers in two halves.
+  const auto upper = [d](hn::Vec<D> v) HWY_ATTR {
+    constexpr int kLower = (std::numeric_limits<hn::TFromD<D>>::digits + 1) / 2;
+    const auto much = hn::Mul(v, hn::Set(d, static_cast<hn::TFromD<D>>((1 << kLower) + 1)));
+    return hn::Sub(much, hn::Sub(much, v));
+  };
+  const auto a1 = upper(a.high), b1 = upper(b), a2 = hn::Sub(a.high, a1), b2 = hn::Sub(b, b1);
+  const auto most = hn::Add(hn::Sub(hn::Mul(a1, b1), high), hn::Add(hn::Mul(a1, b2), hn::Mul(a2, b1)));
+  return {high, hn::MulAdd(a.low, b, hn::Add(most, hn::Mul(a2, b2)))};
+#endif
+}
+
+/// a + b, by Knuth's exact sum.
+template <class D>
+HWY_INLINE Pair<hn::Vec<D>> sum(D d, const Pair<hn::Vec<D>>& a, const Pair<hn::TFromD<D>>& b) {
+  const auto more = hn::Set(d, b.high), high = hn::Add(a.high, more), part = hn::Sub(high, more);
+  const auto error = hn::Add(hn::Sub(more, hn::Sub(high, part)), hn::Sub(a.high, part));
+  return {high, hn::Add(hn::Add(a.low, hn::Set(d, b.low)), error)};
+}
+
+/// lgamma_by_product serves negative numbers from this one on.
+inline constexpr int kLeastByProduct = -12;
+
+/// 1 / gamma(1 + y), |y| <= 1/2, by a minimax polynomial, highest power first.
+template <class D>
+HWY_INLINE Pair<hn::Vec<D>> reciprocal_gamma(D d, hn::Vec<D> y) {
+  static constexpr double kHighPowers[] = {-1.17266894370713904e-9, 5.11041040568115592e-9,  6.11228182534046968e-9,
+                                           -2.05680913644095264e-7, 1.13302812265737607e-6,  -1.25048259477501598e-6,
+                                           -2.01348548989579881e-5, 0.000128050280951713305, -0.000215241674106069218,
+                                           -0.00116516759175147502, 0.00721894324666274602,  -0.00962197152788124913};
+  static constexpr Pair<double> kLowPowers[] = {
+      {-0.0421977345555443334, 2.96331287295106277e-18}, {0.166538611382291563, 3.23820866312479442e-18},
+      {-0.042002635034095237, 1.45909673205877798e-18},  {-0.655878071520253902, 2.09744505372356082e-17},
+      {0.577215664901532866, -4.94291515243064487e-18},  {1, 0}};
+  auto value = Pair<hn::Vec<D>>{polynomial(d, y, kHighPowers), hn::Zero(d)};
+  for (const Pair<double>& coefficient : kLowPowers) value = sum(d, product(d, value, y), coefficient);
+  return value;
+}
+
+/// Of doubles, -12 <= x < 0: 1 / gamma(x) = x (x + 1) ... (x + n - 1) y / gamma(1 + y), y = x + n, where n makes
+/// |y| <= 1/2. No factor is rounded, and the product has 64 bits: next to a zero of log |gamma(x)|, where it is about
+/// 1 or -1, its distance to that has digits enough for results down to 1/1024.
+template <class D>
+HWY_INLINE Fast<hn::Vec<D>, hn::Mask<D>> lgamma_by_product(D d, hn::Vec<D> x) {
+  const auto nearest = hn::Round(x), y = hn::Sub(x, nearest);
+  auto value = product(d, reciprocal_gamma(d, y), y);
+  for (int i = 1; i <= -kLeastByProduct; ++i) {
+    const auto more = hn::Le(nearest, hn::Set(d, -i));
+    if (hn::AllFalse(d, more)) break;
+    value = product(d, value, hn::IfThenElse(more, hn::Sub(y, hn::Set(d, i)), hn::Set(d, 1)));
+  }
+  const auto size = hn::Abs(value.high), log = log_of_parts(d, split(d, size), BaseE::value, hn::Zero(d));
+  const auto result = hn::Neg(hn::Add(log, hn::Div(value.low, value.high)));
+  const auto normal = hn::Ge(size, hn::Set(d, std::numeric_limits<double>::min()));
+  return {result, hn::And(normal, hn::Ge(hn::Abs(result), hn::Set(d, 1.0 / 1024)))};
+}
+
+template <class D>
+HWY_INLINE Fast<hn::Vec<D>, hn::Mask<D>> lgamma_negative(D d, hn::Vec<D> x) {
+  if constexpr (sizeof(hn::TFromD<D>) == sizeof(double)) {
+    const auto near = hn::And(hn::Lt(x, hn::Zero(d)), hn::Ge(x, hn::Set(d, kLeastByProduct)));
+    if (hn::AllFalse(d, near)) return lgamma_reflected(d, x);
+    const auto by_product = lgamma_by_product(d, hn::IfThenElse(near, x, hn::Set(d, -0.25)));
+    if (hn::AllTrue(d, near)) return by_product;
+    const auto reflected = lgamma_reflected(d, x);
+    return {hn::IfThenElse(near, by_product.value, reflected.value),
+            hn::Or(hn::And(near, by_product.good), hn::AndNot(near, reflected.good))};
+  } else {
+    return lgamma_reflected(d, x);
+  }
 }
 
 /// log |gamma(x)| of any float x, computed in double: where terms cancel, next to the zeros of the function too, the
@@ -238,10 +323,14 @@ HWY_INLINE hn::Vec<D> lgamma_of(D d, hn::Vec<D> x) {
   return hn::IfThenElse(hn::IsNaN(x), x, result);
 }
 
-/// For elements of double: the C library's function without the sign it keeps in a global variable.
+/// For elements of double: the C library's function, without the sign it keeps in a global variable where it has one.
+/// glibc's function of double has errors of 6 units.
 inline double lgamma_of(double x) {
-#ifdef _WIN32  // has no such variable
-  return std::lgamma(x);
+#if defined(_WIN32)
+  return static_cast<double>(std::lgamma(static_cast<long double>(x)));
+#elif defined(__linux__)
+  int sign = 0;
+  return static_cast<double>(lgammal_r(x, &sign));
 #else
   int sign = 0;
   return lgamma_r(x, &sign);
@@ -253,19 +342,29 @@ template <class A>
 struct Gathered {
   static constexpr std::int64_t kMost = kBlock * sizeof(float) / sizeof(A);  // both lie on the stack of any thread
   static constexpr std::int64_t kSize = kMost + kLanes<A>;
-  HWY_ALIGN hn::TFromD<hn::RebindToSigned<hn::ScalableTag<A>>> places[kSize];
+  HWY_ALIGN std::int32_t places[kSize];
   HWY_ALIGN A x[kSize], values[kSize];
   std::int64_t n = 0;
 
-  /// The elements that are not `good`: whole vectors, since compressing into memory is slow.
+  /// The elements of a vector of `row`, from `first` on, that are not `good`: whole vectors, since compressing into
+  /// memory is slow. Where vectors cannot compress such elements, Highway 1.0 copies a table to the stack each time.
   template <class D>
-  HWY_INLINE void add(D d, hn::Vec<D> v, hn::Mask<D> good, std::int64_t first) {
-    const hn::RebindToSigned<D> di;
+  HWY_INLINE void add(D d, const A* row, hn::Mask<D> good, std::int64_t first) {
     const auto bad = hn::Not(good);
-    const auto here = hn::Iota(di, static_cast<hn::TFromD<decltype(di)>>(first));
-    hn::StoreU(hn::Compress(v, bad), d, x + n);
-    hn::StoreU(hn::Compress(here, hn::RebindMask(di, bad)), di, places + n);
-    n += static_cast<std::int64_t>(hn::CountTrue(d, bad));
+    if constexpr (HWY_TARGET <= HWY_AVX3 && sizeof(A) == sizeof(float)) {
+      const hn::RebindToSigned<D> di;
+      const auto here = hn::Iota(di, static_cast<std::int32_t>(first));
+      hn::StoreU(hn::Compress(hn::LoadU(d, row + first), bad), d, x + n);
+      hn::StoreU(hn::Compress(here, hn::RebindMask(di, bad)), di, places + n);
+      n += static_cast<std::int64_t>(hn::CountTrue(d, bad));
+    } else {
+      const std::uint32_t bits = bits_of(d, bad);
+      for (int lane = 0; lane < static_cast<int>(hn::MaxLanes(d)); ++lane) {
+        x[n] = row[first + lane];
+        places[n] = static_cast<std::int32_t>(first) + lane;
+        n += bits >> lane & 1;
+      }
+    }
   }
 
   /// The number of elements with those that fill the last vector.
@@ -285,10 +384,9 @@ template <bool kAhead, class A, class F>
 HWY_INLINE void try_fast(const A* x, std::int64_t n, A* values, Gathered<A>& left, F f) {
   for_lanes<A>(n, [&](auto d, std::int64_t i) HWY_ATTR {
     if (kAhead) prefetch_ahead(x + i);
-    const auto v = hn::LoadU(d, x + i);
-    const auto fast = f(d, v);
+    const auto fast = f(d, hn::LoadU(d, x + i));
     hn::StoreU(fast.value, d, values + i);
-    if (HWY_UNLIKELY(!hn::AllTrue(d, fast.good))) left.add(d, v, fast.good, i);
+    if (HWY_UNLIKELY(!hn::AllTrue(d, fast.good))) left.add(d, x, fast.good, i);
   });
 }
 
