@@ -50,9 +50,10 @@ HWY_INLINE Complex<V> subtract(const Complex<V>& a, const Complex<V>& b) {
   return {hn::Sub(a.re, b.re), hn::Sub(a.im, b.im)};
 }
 
-/// The sums over k of a[k] exp(-2 pi i jk / R), in place; `roots` are those of `length`, a multiple of R.
+/// The sums over k of a[k] exp(-2 pi i jk / R), in place; units[k] = exp(-2 pi i k / R). For odd R the terms k and
+/// R - k share their cosine, and their sines differ in sign; so do the sums j and R - j.
 template <int R, class D, class V = hn::Vec<D>>
-HWY_INLINE void butterfly(D d, Complex<V>* a, const Numbers& roots, std::int64_t length) {
+HWY_INLINE void butterfly(D d, Complex<V>* a, const Complex<float>* units) {
   if constexpr (R == 2) {
     const Complex<V> difference = subtract(a[0], a[1]);
     a[0] = add(a[0], a[1]);
@@ -64,21 +65,38 @@ HWY_INLINE void butterfly(D d, Complex<V>* a, const Numbers& roots, std::int64_t
     a[2] = subtract(even, odd);
     a[3] = {hn::Sub(e.re, o.im), hn::Add(e.im, o.re)};
   } else {
-    Complex<V> sums[R];
-    for (int j = 0; j < R; ++j) {
-      sums[j] = a[0];
-      for (int k = 1; k < R; ++k) {
-        const auto root = static_cast<std::size_t>(j * k % R * (length / R));
-        sums[j] = add(sums[j], times(d, a[k], roots.re[root], roots.im[root]));
-      }
+    constexpr int kHalf = R / 2;
+    Complex<V> sums[kHalf], differences[kHalf], all = a[0];
+    MLUOPS_UNROLL
+    for (int k = 0; k < kHalf; ++k) {
+      sums[k] = add(a[k + 1], a[R - 1 - k]);
+      differences[k] = subtract(a[k + 1], a[R - 1 - k]);
+      all = add(all, sums[k]);
     }
-    std::copy(sums, sums + R, a);
+    MLUOPS_UNROLL
+    for (int j = 1; j <= kHalf; ++j) {
+      Complex<V> even = a[0], odd = {hn::Zero(d), hn::Zero(d)};
+      MLUOPS_UNROLL
+      for (int k = 1; k <= kHalf; ++k) {
+        const auto cosine = hn::Set(d, units[j * k % R].re), sine = hn::Set(d, units[j * k % R].im);
+        even = {hn::MulAdd(sums[k - 1].re, cosine, even.re), hn::MulAdd(sums[k - 1].im, cosine, even.im)};
+        odd = {hn::MulAdd(differences[k - 1].re, sine, odd.re), hn::MulAdd(differences[k - 1].im, sine, odd.im)};
+      }
+      a[j] = {hn::Sub(even.re, odd.im), hn::Add(even.im, odd.re)};
+      a[R - j] = {hn::Add(even.re, odd.im), hn::Sub(even.im, odd.re)};
+    }
+    a[0] = all;
   }
 }
 
 /// A step of radix R: m groups of `s` lanes, `s` transforms have been made of each before.
 template <int R>
 HWY_NOINLINE void step(const Tables& tables, std::int64_t m, std::int64_t s, Line from, Line to) {
+  Complex<float> units[R];
+  for (int k = 0; k < R; ++k) {
+    const auto root = static_cast<std::size_t>(k * (tables.length / R));
+    units[k] = {tables.roots.re[root], tables.roots.im[root]};
+  }
   for (std::int64_t p = 0; p < m; ++p) {
     for_lanes<float>(s, [&](auto d, std::int64_t q) HWY_ATTR {
       Complex<hn::Vec<decltype(d)>> a[R];
@@ -86,7 +104,7 @@ HWY_NOINLINE void step(const Tables& tables, std::int64_t m, std::int64_t s, Lin
         const std::int64_t at = q + s * (p + m * k);
         a[k] = {hn::LoadU(d, from.re + at), hn::LoadU(d, from.im + at)};
       }
-      butterfly<R>(d, a, tables.roots, tables.length);
+      butterfly<R>(d, a, units);
       for (int j = 0; j < R; ++j) {
         const auto root = static_cast<std::size_t>(p * j * s);
         if (j > 0) a[j] = times(d, a[j], tables.roots.re[root], tables.roots.im[root]);
