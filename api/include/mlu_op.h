@@ -19,6 +19,27 @@
 extern "C" {
 #endif
 
+/* ---- enumerations that no function here takes, kept for clients ---------------------------- */
+
+/** Whether results are NaN where inputs are. */
+typedef enum {
+  MLUOP_NOT_PROPAGATE_NAN = 0,
+  MLUOP_PROPAGATE_NAN = 1,
+} mluOpNanPropagation_t;
+
+/** What a quantised tensor is multiplied with and moved by. */
+typedef enum {
+  MLUOP_QUANTIZE_POSITION = 0,
+  MLUOP_QUANTIZE_POSITION_SCALE = 1,
+  MLUOP_QUANTIZE_POSITION_SCALE_OFFSET = 2,
+} mluOpQuantizeMode_t;
+
+/** Bits of the indices of a reduction. */
+typedef enum {
+  MLUOP_32BIT_INDICES = 0,
+  MLUOP_16BIT_INDICES = 1,
+} mluOpIndicesType_t;
+
 /* ---- handle ------------------------------------------------------------------------------ */
 
 /** Creates a handle bound to the backend that MLUOP_BACKEND names (default "cpu").
