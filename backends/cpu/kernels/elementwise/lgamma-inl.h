@@ -232,7 +232,7 @@ struct Pair {
 
 /// a * b; exact while a.low is 0.
 template <class D>
-HWY_INLINE Pair<hn::Vec<D>> product(D d, const Pair<hn::Vec<D>>& a, hn::Vec<D> b) {
+HWY_INLINE Pair<hn::Vec<D>> product([[maybe_unused]] D d, const Pair<hn::Vec<D>>& a, hn::Vec<D> b) {
   const auto high = hn::Mul(a.high, b);
 #if HWY_NATIVE_FMA
   return {high, hn::MulAdd(a.low, b, hn::MulSub(a.high, b, high))};
