@@ -3,14 +3,15 @@
 #pragma once
 
 #include <algorithm>
-#include <chrono>
 #include <cstdint>
+#include <ctime>
 #include <string>
 #include <vector>
 
 namespace mluops::cpu {
 
-/// What the simulated loops of the calling thread took so far.
+/// What the simulated loops of the calling thread took so far: CPU time of the process, which other programs do not
+/// lengthen; on Windows the time that has passed.
 struct SimulatedLoops {
   std::int64_t loops = 0;
   double all_ns = 0;      ///< all chunks of all loops
@@ -28,14 +29,14 @@ SimulatedLoops& simulated_loops();
 /// as threads claim them. Notes the times in `loops`.
 template <class Chunk>
 void run_simulated(SimulatedLoops& loops, int slots, std::int64_t chunks, Chunk&& chunk) {
-  using Clock = std::chrono::steady_clock;
+  constexpr double kTickNs = 1e9 / CLOCKS_PER_SEC;
   std::vector<double> busy(static_cast<std::size_t>(slots), 0.0);
-  Clock::time_point before = Clock::now();
+  std::clock_t before = std::clock();
   for (std::int64_t i = 0; i < chunks; ++i) {
     const auto free_first = std::min_element(busy.begin(), busy.end());
     chunk(i, static_cast<int>(free_first - busy.begin()));
-    const Clock::time_point after = Clock::now();
-    *free_first += std::chrono::duration<double, std::nano>(after - before).count();
+    const std::clock_t after = std::clock();
+    *free_first += kTickNs * static_cast<double>(after - before);
     before = after;
   }
   ++loops.loops;
