@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "common/env.h"
+#include "common/per_thread.h"
 #include "common/system.h"
 #include "common/trust.h"
 #include "common/verbose.h"
@@ -86,8 +87,7 @@ bool captured(const std::string& operators, std::string_view op) {
 }
 
 std::vector<Capture::Tensor>& noted_tensors() {
-  static thread_local std::vector<Capture::Tensor> tensors;
-  return tensors;
+  return of_this_thread<std::vector<Capture::Tensor>>();
 }
 
 /// FNV-1a: to tell whether two runs had the same data, where those are left out.

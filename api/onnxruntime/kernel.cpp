@@ -3,6 +3,7 @@
 #include <limits>
 #include <memory>
 
+#include "common/per_thread.h"
 #include "mlu_op_ext.h"
 
 namespace mluops::ort {
@@ -208,7 +209,7 @@ void Call::check(mluOpStatus_t status) const {
 }
 
 mluOpHandle_t Call::handle() const {
-  thread_local const Handle own;
+  const auto& own = of_this_thread<Handle>();
   if (own.handle == nullptr) ort::refuse(api_, kFail, mluOpExtGetLastErrorText());
   return own.handle;
 }

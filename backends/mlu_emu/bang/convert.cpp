@@ -7,6 +7,7 @@
 #include "backends/mlu_emu/bang/operands.h"
 #include "backends/mlu_emu/bang/rounding.h"
 #include "backends/mlu_emu/bang/words.h"
+#include "common/per_thread.h"
 
 namespace mluops::emu::bang {
 namespace {
@@ -164,7 +165,7 @@ double unit_of(const Word& word, int position) {
 /// A copy of these bytes, until the thread's next. Of no type: libcnrt is loaded by programs that have little room left
 /// for the variables of its threads.
 const void* copied_aside(const void* from, std::int64_t bytes) {
-  thread_local std::vector<std::byte> aside;
+  auto& aside = of_this_thread<std::vector<std::byte>>();
   const auto* const first = static_cast<const std::byte*>(from);
   aside.assign(first, first + bytes);
   return aside.data();

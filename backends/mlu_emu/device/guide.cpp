@@ -4,6 +4,8 @@
 #include <unordered_map>
 #include <utility>
 
+#include "common/per_thread.h"
+
 namespace mluops::emu {
 namespace {
 
@@ -65,7 +67,7 @@ const GuideRow* guide_row_of_literal(const char* builtin) {
     std::string name;  // another module's literal may come to lie there
     const GuideRow* row = nullptr;
   };
-  thread_local std::unordered_map<const void*, Known> known;
+  auto& known = of_this_thread<std::unordered_map<const void*, Known>>();
   const auto [entry, fresh] = known.try_emplace(builtin);
   if (fresh || entry->second.name != builtin) entry->second = {builtin, guide_row(builtin)};
   return entry->second.row;

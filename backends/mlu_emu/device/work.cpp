@@ -4,6 +4,8 @@
 #include <string_view>
 #include <unordered_map>
 
+#include "common/per_thread.h"
+
 namespace mluops::emu {
 namespace {
 
@@ -29,7 +31,7 @@ Work classify(std::string_view word) {
 }  // namespace
 
 Work work_of(const char* word) {
-  thread_local std::unordered_map<const void*, Work> known;  // words name themselves by literals
+  auto& known = of_this_thread<std::unordered_map<const void*, Work>>();  // words name themselves by literals
   const auto [entry, fresh] = known.try_emplace(word, Work::kPlain);
   if (fresh) entry->second = classify(word);
   return entry->second;
