@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# Everything a release consists of, made and tried, in one folder: wheels for x86-64 and aarch64, Debian packages, the
-# source distribution, the documentation as a site, notes of the version from CHANGELOG.md, checksums.
+# Everything a release consists of, made and, but for macOS, tried, in one folder that `pip install --find-links` takes:
+# wheels for Linux on x86-64 and aarch64, Windows and macOS, Debian packages, the source distribution, the documentation
+# as a site, notes of the version from CHANGELOG.md, checksums.
 # Usage: cmake/release.sh [folder, default dist/release]
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -43,6 +44,16 @@ make_sdist() {
   rm -rf "$empty"
 }
 
+make_aarch64() {
+  api/python/build_wheel.sh --aarch64 "$out"
+  test/python/wheel_aarch64.sh "$out"/mluops-*aarch64.whl
+}
+
+make_windows() {
+  test/python/wheel_windows.sh
+  cp "dist/mluops-$version-py3-none-win_amd64.whl" "dist/mluops-$version-win_amd64.zip" "$out"
+}
+
 make_site() {
   ./run site
   tar -czf "$out/mluop-host-$version-docs.tar.gz" -C build site
@@ -61,7 +72,9 @@ part site make_site
 part wheel api/python/build_wheel.sh "$out"
 part sdist make_sdist
 part debian-packages cmake/build-debs.sh "$out"
-part wheel-aarch64 api/python/build_wheel.sh --aarch64 "$out"
+part wheel-aarch64 make_aarch64
+part wheel-windows make_windows
+part wheel-macos api/python/build_wheel_macos.sh "$out"
 (cd "$out" && sha256sum -- * >../SHA256SUMS && mv ../SHA256SUMS . && sha256sum --quiet --check SHA256SUMS)
 echo "mluop-host $version, $((SECONDS - started)) s: $out"
 (cd "$out" && ls -l | awk 'NR > 1 { printf "  %9.2f MB  %s\n", $5 / 1e6, $9 }')

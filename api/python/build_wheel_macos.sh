@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Cross-builds the wheel for macOS 11 and later on arm64 into dist/. Experimental: nothing here can run it; on a Mac,
-# test/python/wheel_macos.sh does. Loops use the threads of the C++ runtime. Usage: build_wheel_macos.sh [output directory]
+# test/python/wheel_native.sh does. Loops use the threads of the C++ runtime. Usage: build_wheel_macos.sh [output directory]
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 out=$(mkdir -p "${1:-dist}" && cd "${1:-dist}" && pwd)

@@ -8,22 +8,13 @@
 
 #include "mlu_op_ext.h"
 #include "mluops/verbose.h"
+#include "test/support/environment.h"
 
 namespace {
 
-/// Sets variables for its lifetime.
-class Env {
- public:
-  Env(std::initializer_list<std::pair<const char*, const char*>> variables) : variables_(variables) {
-    for (const auto& [name, value] : variables_) setenv(name, value, 1);
-  }
-  ~Env() {
-    for (const auto& [name, value] : variables_) unsetenv(name);
-  }
-
- private:
-  std::vector<std::pair<const char*, const char*>> variables_;
-};
+using mluops::test::Environment;
+using mluops::test::set_variable;
+using mluops::test::unset_variable;
 
 int threads_of_a_fresh_handle() {
   mluOpHandle_t handle = nullptr;
@@ -35,25 +26,25 @@ int threads_of_a_fresh_handle() {
 }
 
 TEST(ThreadVariables, TheLibrarysOwnWinsOverOpenmps) {
-  unsetenv("MLUOP_NUM_THREADS");
-  unsetenv("OMP_NUM_THREADS");
+  unset_variable("MLUOP_NUM_THREADS");
+  unset_variable("OMP_NUM_THREADS");
   EXPECT_GE(threads_of_a_fresh_handle(), 1);
   {
-    const Env env({{"OMP_NUM_THREADS", "5,2"}});
+    const Environment env{{"OMP_NUM_THREADS", "5,2"}};
     EXPECT_EQ(threads_of_a_fresh_handle(), 5);
   }
   const int all = threads_of_a_fresh_handle();
   for (const char* none : {"0", "-3", "4097", "many"}) {
-    const Env env({{"OMP_NUM_THREADS", none}});
+    const Environment env{{"OMP_NUM_THREADS", none}};
     EXPECT_EQ(threads_of_a_fresh_handle(), all) << none;
   }
-  const Env env({{"OMP_NUM_THREADS", "5"}, {"MLUOP_NUM_THREADS", "3"}});
+  const Environment env{{"OMP_NUM_THREADS", "5"}, {"MLUOP_NUM_THREADS", "3"}};
   EXPECT_EQ(threads_of_a_fresh_handle(), 3);
 }
 
 TEST(ThreadVariables, ANonsenseNumberIsRefused) {
   for (const char* value : {"0", "-1", "many", "3x", "99999999999999999999"}) {
-    const Env env({{"MLUOP_NUM_THREADS", value}});
+    const Environment env{{"MLUOP_NUM_THREADS", value}};
     mluOpHandle_t handle = nullptr;
     EXPECT_EQ(mluOpCreate(&handle), MLUOP_STATUS_NOT_INITIALIZED);
     EXPECT_EQ(handle, nullptr);
@@ -65,7 +56,7 @@ TEST(ThreadVariables, ANonsenseNumberIsRefused) {
 
 /// What a fresh process prints on stderr while it creates a handle and makes one bad call.
 void speak(const char* level) {
-  setenv("MLUOP_VERBOSE", level, 1);
+  set_variable("MLUOP_VERBOSE", level);
   (void)mluOpDestroy(nullptr);
   std::exit(0);
 }
@@ -78,8 +69,8 @@ TEST(Verbose, IsSilentByDefaultAndSaysFailuresWhenAsked) {
 }
 
 void speak_of_a_hostile_name() {
-  setenv("MLUOP_VERBOSE", "1", 1);
-  setenv("MLUOP_BACKEND", "a\033[2Jb\nmluops: all is well\x7f", 1);
+  set_variable("MLUOP_VERBOSE", "1");
+  set_variable("MLUOP_BACKEND", "a\033[2Jb\nmluops: all is well\x7f");
   mluOpHandle_t handle = nullptr;
   (void)mluOpCreate(&handle);
   std::exit(0);
@@ -93,7 +84,7 @@ TEST(Verbose, EscapesControlCharacters) {
 
 /// What a fresh process prints that makes two handles and three calls of which one fails.
 void speak_with(std::initializer_list<std::pair<const char*, const char*>> variables) {
-  for (const auto& [name, value] : variables) setenv(name, value, 1);
+  for (const auto& [name, value] : variables) set_variable(name, value);
   mluOpHandle_t handles[2] = {};
   for (mluOpHandle_t& handle : handles) (void)mluOpCreate(&handle);
   (void)mluOpSetQueue(nullptr, nullptr);
@@ -150,7 +141,7 @@ void tell_threads() {
 TEST(ThreadVariables, OpenmpThatBindsTheFirstThreadIsNotOneProcessor) {
   GTEST_FLAG_SET(death_test_style, "threadsafe");
   const int wanted = threads_of_a_fresh_handle();
-  const Env env({{"OMP_PROC_BIND", "true"}});
+  const Environment env{{"OMP_PROC_BIND", "true"}};
   EXPECT_EXIT(tell_threads(), ::testing::ExitedWithCode(wanted), "");
 }
 

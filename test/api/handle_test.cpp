@@ -6,6 +6,7 @@
 #include <thread>
 
 #include "mlu_op_ext.h"
+#include "test/support/environment.h"
 
 namespace {
 
@@ -168,10 +169,9 @@ TEST(ReservedMemory, IsTheVendorsDefaultUnlessTheEnvironmentSays) {
   uint64_t bytes = 0;
   EXPECT_EQ(mluOpGetReservedMemSize(&bytes), MLUOP_STATUS_SUCCESS);
   EXPECT_EQ(bytes, 2081ull << 20);
-  setenv("MLUOP_MEM_POOL_SIZE", "4096", 1);
+  const mluops::test::Environment environment{{"MLUOP_MEM_POOL_SIZE", "4096"}};
   EXPECT_EQ(mluOpGetReservedMemSize(&bytes), MLUOP_STATUS_SUCCESS);
   EXPECT_EQ(bytes, 4096u);
-  unsetenv("MLUOP_MEM_POOL_SIZE");
 }
 
 }  // namespace

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <cstdlib>
 #include <filesystem>
+#include <random>
 #include <string>
 #include <vector>
 
@@ -109,9 +110,9 @@ TEST(SeqData, HoldsWhatItIsGiven) {
 class GenCase : public ::testing::Test {
  protected:
   void SetUp() override {
-    std::string name = (std::filesystem::temp_directory_path() / "mluops-gen-case-XXXXXX").string();
-    ASSERT_NE(mkdtemp(name.data()), nullptr);
-    folder_ = name;
+    const std::string name = "mluops-gen-case-" + std::to_string(std::random_device{}());
+    folder_ = (std::filesystem::temp_directory_path() / name).string();
+    ASSERT_TRUE(std::filesystem::create_directory(folder_)) << folder_;
   }
   void TearDown() override {
     mluOpSetGenCaseMode(0);

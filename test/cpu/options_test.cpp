@@ -1,30 +1,19 @@
 // Settings of a cpu context: environment, options, queries, and which instruction-set level runs.
 #include <hwy/highway.h>
 
-#include <cstdlib>
-
 #include "backends/cpu/runtime/context.h"
 #include "test/cpu/support.h"
+#include "test/support/environment.h"
 
 namespace mluops::cpu::test {
 namespace {
 
-/// Sets an environment variable for one scope.
-class Environment {
- public:
-  Environment(const char* name, const char* value) : name_(name) { setenv(name, value, 1); }
-  Environment(const Environment&) = delete;
-  Environment& operator=(const Environment&) = delete;
-  ~Environment() { unsetenv(name_); }
-
- private:
-  const char* name_;
-};
+using mluops::test::Environment;
 
 TEST(CpuOptions, EnvironmentIsReadWhenAContextIsMade) {
   const std::string level = Backend().option("isa", kLowestLevel).query("isa");
-  const Environment isa("MLUOP_CPU_ISA", kLowestLevel), threading("MLUOP_CPU_THREADING", "tbb"),
-      scatter("MLUOP_CPU_SCATTER", "atomic");
+  const Environment environment{
+      {"MLUOP_CPU_ISA", kLowestLevel}, {"MLUOP_CPU_THREADING", "tbb"}, {"MLUOP_CPU_SCATTER", "atomic"}};
   const Backend backend;
   EXPECT_EQ(backend.query("isa"), level);
   EXPECT_EQ(backend.query("threading"), "tbb");
@@ -35,7 +24,7 @@ TEST(CpuOptions, UnknownEnvironmentValuesMakeCreateFailWithAText) {
   const std::pair<const char*, const char*> wrong[] = {
       {"MLUOP_CPU_ISA", "altivec"}, {"MLUOP_CPU_THREADING", "cilk"}, {"MLUOP_CPU_SCATTER", "gather"}};
   for (const auto& [name, value] : wrong) {
-    const Environment variable(name, value);
+    const Environment variable{{name, value}};
     void* context = nullptr;
     last_error.clear();
     EXPECT_EQ(mluops_backend_cpu.create(note_error, &context), MLUOP_STATUS_NOT_INITIALIZED) << name;

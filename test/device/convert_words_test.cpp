@@ -47,6 +47,11 @@ void expect_rounding(W word, M meaning) {
   }
 }
 
+/// std::round of a float; not called, since mingw-w64's roundf gives 1 for the float below 0.5.
+double half_away(double x) {
+  return std::copysign(std::floor(std::fabs(x) + 0.5), x);
+}
+
 TEST(Rounding, FollowsTheSuffix) {
   const auto trunc = [](double x) { return std::trunc(x); };
   expect_rounding<std::int32_t>([](auto* d, auto* s, auto n) { __bang_float2int32(d, s, n, 0); }, trunc);
@@ -55,8 +60,7 @@ TEST(Rounding, FollowsTheSuffix) {
                                 [](double x) { return std::floor(x); });
   expect_rounding<std::int32_t>([](auto* d, auto* s, auto n) { __bang_float2int32_up(d, s, n, 0); },
                                 [](double x) { return std::ceil(x); });
-  expect_rounding<std::int32_t>([](auto* d, auto* s, auto n) { __bang_float2int32_rd(d, s, n, 0); },
-                                [](double x) { return std::round(x); });
+  expect_rounding<std::int32_t>([](auto* d, auto* s, auto n) { __bang_float2int32_rd(d, s, n, 0); }, half_away);
   expect_rounding<std::int32_t>([](auto* d, auto* s, auto n) { __bang_float2int32_rn(d, s, n, 0); },
                                 [](double x) { return std::nearbyint(x); });
 }
@@ -125,7 +129,7 @@ TEST(Rounding, IntegersOfTheOlderNames) {
   expect([](auto* d, auto* s, auto n) { __bang_half2short_tz(d, s, n); }, [](double x) { return std::trunc(x); });
   expect([](auto* d, auto* s, auto n) { __bang_half2short_dn(d, s, n); }, [](double x) { return std::floor(x); });
   expect([](auto* d, auto* s, auto n) { __bang_half2short_up(d, s, n); }, [](double x) { return std::ceil(x); });
-  expect([](auto* d, auto* s, auto n) { __bang_half2short_rd(d, s, n); }, [](double x) { return std::round(x); });
+  expect([](auto* d, auto* s, auto n) { __bang_half2short_rd(d, s, n); }, half_away);
   expect([](auto* d, auto* s, auto n) { __bang_half2short_oz(d, s, n); },
          [](double x) { return x < 0 ? std::floor(x) : std::ceil(x); });
   const auto bytes_down = converted<std::uint8_t>(in, [](auto* d, auto* s, auto n) { __bang_half2uchar_dn(d, s, n); });
@@ -137,7 +141,7 @@ TEST(Rounding, IntegersOfTheOlderNames) {
 }
 
 TEST(Rounding, SaturatesInEveryWidth) {
-  const auto round = [](double x) { return std::round(x); };
+  const auto round = half_away;
   expect_rounding<std::int8_t>([](auto* d, auto* s, auto n) { __bang_float2int8_rd(d, s, n, 0); }, round);
   expect_rounding<std::int16_t>([](auto* d, auto* s, auto n) { __bang_float2int16_rd(d, s, n, 0); }, round);
 }

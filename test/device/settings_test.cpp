@@ -11,26 +11,12 @@
 #include "backends/mlu_emu/device/report.h"
 #include "mlu_op.h"
 #include "mlu_op_ext.h"
+#include "test/support/environment.h"
 
 namespace mluops::emu::test {
 namespace {
 
-/// Environment variables for the length of a scope.
-class Environment {
- public:
-  using Variables = std::map<std::string, std::string>;
-  explicit Environment(Variables variables) : variables_(std::move(variables)) {
-    for (const auto& [name, value] : variables_) setenv(name.c_str(), value.c_str(), 1);
-  }
-  ~Environment() {
-    for (const auto& [name, value] : variables_) unsetenv(name.c_str());
-  }
-  Environment(const Environment&) = delete;
-  Environment& operator=(const Environment&) = delete;
-
- private:
-  std::map<std::string, std::string> variables_;
-};
+using mluops::test::Environment;
 
 TEST(Arch, PresetsHaveTheDocumentedSizes) {
   const std::map<std::string, std::int64_t> nram = {
@@ -66,8 +52,7 @@ TEST(Settings, ACardComesAfterTheArchitecture) {
   EXPECT_EQ(s.set("device", "mlu1"),
             "wanted one of mlu220, mlu270, mlu290, mlu370-x8, mlu590, mlu370-x4, got \"mlu1\"");
   EXPECT_EQ(s.arch.clusters, 8);
-  const Environment env(Environment::Variables{
-      {"MLUOP_EMU_ARCH", "mtp_270"}, {"MLUOP_EMU_DEVICE", "mlu590"}, {"MLUOP_EMU_CLUSTERS", "3"}});
+  const Environment env{{"MLUOP_EMU_ARCH", "mtp_270"}, {"MLUOP_EMU_DEVICE", "mlu590"}, {"MLUOP_EMU_CLUSTERS", "3"}};
   Settings chosen;
   EXPECT_EQ(chosen.read_environment(), "");
   EXPECT_EQ(chosen.arch.name, "mtp_592");
@@ -133,54 +118,11 @@ TEST(Settings, RatesHaveBounds) {
   }
 }
 
-/// While it lives, numbers are written with a decimal comma: a locale of its own, which every system can make.
-class DecimalComma {
- public:
-  DecimalComma() {
-    char name[] = "/tmp/mluops_locale_XXXXXX";
-    folder_ = mkdtemp(name);
-    std::ofstream(folder_ + "/source")
-        << "LC_NUMERIC\ndecimal_point \",\"\nthousands_sep \"\"\ngrouping -1\nEND LC_NUMERIC\n";
-    // It warns, and says so in its status, of all the categories that are off.
-    static_cast<void>(
-        !std::system(("cd " + folder_ + " && localedef -c --no-archive -i ./source ./comma 2>/dev/null").c_str()));
-    setenv("LOCPATH", folder_.c_str(), 1);
-    in_force_ = std::setlocale(LC_NUMERIC, "comma") != nullptr;
-  }
-  DecimalComma(const DecimalComma&) = delete;
-  DecimalComma& operator=(const DecimalComma&) = delete;
-  ~DecimalComma() {
-    std::setlocale(LC_NUMERIC, "C");
-    unsetenv("LOCPATH");
-    std::filesystem::remove_all(folder_);
-  }
-  bool in_force() const { return in_force_; }
-
- private:
-  std::string folder_;
-  bool in_force_ = false;
-};
-
-TEST(Settings, NumbersDoNotDependOnTheLocale) {
-  const DecimalComma comma;
-  if (!comma.in_force()) GTEST_SKIP() << "no localedef here";
-  EXPECT_EQ(std::localeconv()->decimal_point, std::string(","));
-  Settings s;
-  const std::string problem = s.set("rates", "clock_ghz=1.5");
-  const std::string json = arch_json(s);
-  EXPECT_EQ(problem, "");
-  EXPECT_EQ(s.rates.clock_ghz, 1.5);
-  EXPECT_NE(json.find("\"clock_ghz\": 1.5,"), std::string::npos) << json;
-}
-
 TEST(Settings, FieldsOverrideThePresetOneByOne) {
-  const Environment env(Environment::Variables{{"MLUOP_EMU_ARCH", "mtp_270"},
-                                               {"MLUOP_EMU_NRAM_BYTES", "65536"},
-                                               {"MLUOP_EMU_CLUSTERS", "3"},
-                                               {"MLUOP_EMU_CORES_PER_CLUSTER", "5"},
-                                               {"MLUOP_EMU_CHECK", "init,race"},
-                                               {"MLUOP_EMU_ORDER", "shuffled:7"},
-                                               {"MLUOP_EMU_RATES", "clock_ghz=1.5"}});
+  const Environment env{{"MLUOP_EMU_ARCH", "mtp_270"},       {"MLUOP_EMU_NRAM_BYTES", "65536"},
+                        {"MLUOP_EMU_CLUSTERS", "3"},         {"MLUOP_EMU_CORES_PER_CLUSTER", "5"},
+                        {"MLUOP_EMU_CHECK", "init,race"},    {"MLUOP_EMU_ORDER", "shuffled:7"},
+                        {"MLUOP_EMU_RATES", "clock_ghz=1.5"}};
   Settings s;
   ASSERT_EQ(s.read_environment(), "");
   EXPECT_EQ(s.arch.name, "mtp_270");
@@ -228,7 +170,7 @@ TEST(Settings, CheckOffAndAll) {
 
 // Through the C API: a handle that names an unknown machine is not made, and the text says what is known.
 TEST(Handle, UnknownArchIsNotInitialized) {
-  const Environment env(Environment::Variables{{"MLUOP_BACKEND", "mlu_emu"}, {"MLUOP_EMU_ARCH", "mtp_1000"}});
+  const Environment env{{"MLUOP_BACKEND", "mlu_emu"}, {"MLUOP_EMU_ARCH", "mtp_1000"}};
   mluOpHandle_t handle = nullptr;
   EXPECT_EQ(mluOpCreate(&handle), MLUOP_STATUS_NOT_INITIALIZED);
   const std::string text = mluOpExtGetLastErrorText();
@@ -237,7 +179,7 @@ TEST(Handle, UnknownArchIsNotInitialized) {
 }
 
 TEST(Handle, OptionsAndQueries) {
-  const Environment env(Environment::Variables{{"MLUOP_BACKEND", "mlu_emu"}});
+  const Environment env{{"MLUOP_BACKEND", "mlu_emu"}};
   mluOpHandle_t handle = nullptr;
   ASSERT_EQ(mluOpCreate(&handle), MLUOP_STATUS_SUCCESS) << mluOpExtGetLastErrorText();
   EXPECT_EQ(mluOpExtSetOption(handle, "mlu_emu", "arch", "mtp_290"), MLUOP_STATUS_SUCCESS);

@@ -12,6 +12,7 @@
 
 #include "common/half.h"
 #include "mluops/backend.h"
+#include "test/support/environment.h"
 
 extern "C" const mluopsBackend mluops_backend_mlu_emu;
 
@@ -37,16 +38,14 @@ inline std::string& error_text() {
 class Emulator {
  public:
   explicit Emulator(const MachineSpec& spec, const char* check = "") {
-    const std::pair<const char*, std::string> settings[] = {
+    mluops::test::Environment::Variables settings = {
         {"MLUOP_EMU_ARCH", spec.arch},
         {"MLUOP_EMU_NRAM_BYTES", std::to_string(spec.nram_bytes)},
         {"MLUOP_EMU_CLUSTERS", std::to_string(spec.clusters)},
-        {"MLUOP_EMU_CORES_PER_CLUSTER", std::to_string(spec.cores_per_cluster)},
-        {"MLUOP_EMU_CHECK", check}};
-    for (const auto& [name, value] : settings)
-      if (!value.empty()) setenv(name, value.c_str(), 1);
+        {"MLUOP_EMU_CORES_PER_CLUSTER", std::to_string(spec.cores_per_cluster)}};
+    if (*check != '\0') settings.emplace_back("MLUOP_EMU_CHECK", check);
+    const mluops::test::Environment environment(settings);
     status_ = mluops_backend_mlu_emu.create(set_error, &context_);
-    for (const auto& [name, value] : settings) unsetenv(name);
     EXPECT_EQ(status_, MLUOP_STATUS_SUCCESS) << error_text();
   }
   Emulator(const Emulator&) = delete;

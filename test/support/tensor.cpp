@@ -1,7 +1,11 @@
 #include "test/support/tensor.h"
 
+#ifdef _WIN32
+#include <windows.h>
+#else
 #include <sys/mman.h>
 #include <unistd.h>
+#endif
 
 #include <algorithm>
 #include <cstdlib>
@@ -27,6 +31,45 @@ constexpr unsigned char kFenceByte = 0xff;
 bool all_fence(const unsigned char* first, const unsigned char* last) {
   return std::all_of(first, last, [](unsigned char b) { return b == kFenceByte; });
 }
+
+/// Pages of the system, of which some can be out of bounds.
+#ifdef _WIN32
+std::size_t page_size() {
+  SYSTEM_INFO info;
+  GetSystemInfo(&info);
+  return info.dwPageSize;
+}
+
+void* map_pages(std::size_t bytes) {
+  return VirtualAlloc(nullptr, bytes, MEM_RESERVE | MEM_COMMIT, PAGE_READWRITE);
+}
+
+bool forbid(void* first, std::size_t bytes) {
+  DWORD before = 0;
+  return VirtualProtect(first, bytes, PAGE_NOACCESS, &before) != 0;
+}
+
+void unmap_pages(void* first, std::size_t /*bytes*/) {
+  VirtualFree(first, 0, MEM_RELEASE);
+}
+#else
+std::size_t page_size() {
+  return static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
+}
+
+void* map_pages(std::size_t bytes) {
+  void* const all = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  return all == MAP_FAILED ? nullptr : all;
+}
+
+bool forbid(void* first, std::size_t bytes) {
+  return mprotect(first, bytes, PROT_NONE) == 0;
+}
+
+void unmap_pages(void* first, std::size_t bytes) {
+  munmap(first, bytes);
+}
+#endif
 
 std::size_t up_to_multiple(std::size_t value, std::size_t of) {
   return (value + of - 1) / of * of;
@@ -59,14 +102,13 @@ GuardedBuffer::GuardedBuffer(std::size_t bytes, std::size_t misalign, GuardPage 
 }
 
 void GuardedBuffer::map(GuardPage guard) {
-  const std::size_t page = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
+  const std::size_t page = page_size();
   size_ = up_to_multiple(bytes_ + 1, page);
   mapped_ = size_ + page;
-  void* const all = mmap(nullptr, mapped_, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-  if (all == MAP_FAILED) throw std::bad_alloc();
-  auto* const first = static_cast<unsigned char*>(all);
+  auto* const first = static_cast<unsigned char*>(map_pages(mapped_));
+  if (first == nullptr) throw std::bad_alloc();
   const bool before = guard == GuardPage::kBefore;
-  if (mprotect(before ? first : first + size_, page, PROT_NONE) != 0) throw std::bad_alloc();
+  if (!forbid(before ? first : first + size_, page)) throw std::bad_alloc();
   memory_ = before ? first + page : first;
   begin_ = before ? 0 : size_ - bytes_;
 }
@@ -76,7 +118,7 @@ GuardedBuffer::~GuardedBuffer() {
   if (mapped_ == 0) {
     ::operator delete (memory_, std::align_val_t{kBoundary});
   } else {
-    munmap(begin_ == 0 ? memory_ - (mapped_ - size_) : memory_, mapped_);
+    unmap_pages(begin_ == 0 ? memory_ - (mapped_ - size_) : memory_, mapped_);
   }
 }
 

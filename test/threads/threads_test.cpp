@@ -2,13 +2,14 @@
 // library's threads and on a program's own pool. Results are those of one thread.
 #include <gtest/gtest.h>
 
-#include <cstdlib>
+#include <filesystem>
 #include <functional>
 #include <latch>
 #include <thread>
 #include <vector>
 
 #include "test/support/coverage.h"
+#include "test/support/environment.h"
 #include "test/support/handle.h"
 #include "test/support/lists.h"
 #include "test/support/problem.h"
@@ -52,7 +53,7 @@ Case large_case(const std::string& op) {
 }
 
 TEST(FirstUse, OfTheLibraryByManyThreads) {
-  setenv("MLUOP_BACKEND_PATH", PLUGIN, 1);
+  set_variable("MLUOP_BACKEND_PATH", std::filesystem::absolute(PLUGIN).string());
   const char* const chains[] = {"cpu", "mine,cpu", "mlu_emu", "cpu,mlu_emu"};
   together(4, [&](int i) {
     Handle handle(chains[i], 2);
