@@ -2,6 +2,7 @@
 
 import copy
 import io
+import re
 
 import pytest
 
@@ -101,6 +102,16 @@ def test_gradients(name):
         (output[0] if isinstance(output, tuple) else output).square().sum().backward()
         results.append([x.grad, *(parameter.grad for parameter in module.parameters())])
     assert_same(*results)
+
+
+def test_what_was_never_written_is_told_where_it_is_read(capfd):
+    """But not of a result, which the CPU gets as an argument."""
+    x = torch.ones(8, device="mlu")
+    repr(x.sum()), (x > 0).all().item(), torch.add(x, x, out=torch.empty(8, device="mlu")), x.std().cpu()
+    assert "never written" not in capfd.readouterr().err
+    torch.empty(64, device="mlu") + 1
+    torch.mlu.synchronize()
+    assert re.search("256 bytes to the host: block .* was never written", capfd.readouterr().err)
 
 
 def test_a_network_learns_as_on_the_cpu():

@@ -14,7 +14,9 @@
 #include <ATen/ops/view_native.h>
 #include <torch/library.h>
 
+#include <algorithm>
 #include <optional>
+#include <vector>
 
 #include "device.h"
 
@@ -60,6 +62,13 @@ Tensor empty_strided(IntArrayRef sizes, IntArrayRef strides, Optional<c10::Scala
 
 // ---- copying ----
 
+/// Where the CPU puts the results of the operator that runs. It gets a copy of these as well, which many do not read.
+thread_local std::vector<const void*> results;
+
+bool is_result(const Tensor& t) {
+  return std::find(results.begin(), results.end(), t.storage().data()) != results.end();
+}
+
 /// The direction of a copy of which one side at least is the device's.
 cnrtMemTransDir_t direction(const Tensor& from, const Tensor& to) {
   if (!from.device().is_privateuseone()) return cnrtMemcpyHostToDev;
@@ -70,7 +79,7 @@ Tensor copy_from(const Tensor& from, const Tensor& to, bool) {
   raise_faults();
   const bool plain = from.dtype() == to.dtype() && from.sizes() == to.sizes() && from.is_contiguous() &&
                      to.is_contiguous() && !from.is_conj() && !to.is_conj() && !from.is_neg() && !to.is_neg();
-  if (plain) {
+  if (plain && !is_result(from)) {
     check(cnrtMemcpy(to.data_ptr(), from.data_ptr(), to.nbytes(), direction(from, to)), "cnrtMemcpy");
   } else {
     on_host(to).copy_(on_host(from));
@@ -127,7 +136,22 @@ TORCH_LIBRARY_IMPL(aten, PrivateUse1, m) {
 
 // ---- all others, of every library ----
 
+struct ResultsGuard {
+  ResultsGuard(const c10::FunctionSchema& schema, const torch::jit::Stack& stack) {
+    const std::size_t first = stack.size() - schema.arguments().size();
+    for (std::size_t i = 0; i < schema.arguments().size(); ++i) {
+      const c10::IValue& value = stack[first + i];
+      const auto* alias = schema.arguments()[i].alias_info();
+      const bool written = alias != nullptr && alias->isWrite() && value.isTensor();
+      if (written && value.toTensor().has_storage()) results.push_back(value.toTensor().storage().data());
+    }
+  }
+  ~ResultsGuard() { results.resize(before); }
+  const std::size_t before = results.size();
+};
+
 void on_cpu(const c10::OperatorHandle& op, torch::jit::Stack* stack) {
+  const ResultsGuard guard(op.schema(), *stack);
   at::native::cpu_fallback(op, stack);
 }
 
