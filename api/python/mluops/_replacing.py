@@ -43,8 +43,11 @@ def _device_of(args: tuple, kwargs: dict) -> str:
 
 
 def _without_kernel(error: Exception) -> bool:
-    """Whether a compiled mmcv, or torch of an operator like torchvision's, says that it has no kernel for a device."""
+    """Whether a compiled mmcv, or torch of an operator like torchvision's, says that it has no kernel for a device; or
+    torchvision that it could not load its compiled operators."""
     text = str(error)
+    if text.startswith("Couldn't load custom C++ ops"):
+        return True
     if isinstance(error, NotImplementedError):
         return text.startswith("Could not run '") and "::" in text
     return "implementation for device" in text and "not found" in text
