@@ -25,7 +25,7 @@ fi
 "$programs/pip" install --quiet --force-reinstall --no-deps "$wheel"
 "$programs/python" -m mluops
 files=()
-for name in numpy numpy_doors arguments fuzz operators points voxels dcn groups rotated_iou elsewhere onnx; do
+for name in numpy numpy_doors arguments fuzz operators points voxels dcn groups rotated_iou elsewhere onnx onnx_boxes; do
   files+=("test/python/test_$name.py")
 done
 "$programs/python" -m pytest -q "${files[@]}"
