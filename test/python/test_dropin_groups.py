@@ -1,8 +1,6 @@
 """mluops.dropin: PV-RCNN++'s vector pooling, PointGroup's and SoftGroup's operators, Voxel Transformer's, against loops."""
 
-import importlib
 import itertools
-import warnings
 from collections import deque
 
 import numpy as np
@@ -10,38 +8,31 @@ import pytest
 
 torch = pytest.importorskip("torch")
 
-import mluops.dropin as dropin  # noqa: E402
-
-
-def _module(package, name):
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        dropin.install(package)
-        return importlib.import_module(name)
+from dropin_doors import door, opened  # noqa: E402
 
 
 @pytest.fixture
 def stack():
-    yield _module("pcdet", "pointnet2_stack_cuda")
-    dropin.uninstall()
+    with opened("pcdet"):
+        yield door("pointnet2_stack_cuda")
 
 
 @pytest.fixture
 def votr():
-    yield _module("pcdet", "votr_ops_cuda")
-    dropin.uninstall()
+    with opened("pcdet"):
+        yield door("votr_ops_cuda")
 
 
 @pytest.fixture(params=["PG_OP", "SOFTGROUP_OP"])
 def groups(request):
-    yield _module("pointgroup", request.param)
-    dropin.uninstall()
+    with opened("pointgroup"):
+        yield door(request.param)
 
 
 @pytest.fixture
 def group():
-    yield _module("pointgroup", "PG_OP")
-    dropin.uninstall()
+    with opened("pointgroup"):
+        yield door("PG_OP")
 
 
 # ---- all points near each centre

@@ -2,23 +2,19 @@
 
 import importlib
 import itertools
-import warnings
 
 import numpy as np
 import pytest
 
 torch = pytest.importorskip("torch")
 
-import mluops.dropin as dropin  # noqa: E402
+from dropin_doors import door, opened  # noqa: E402
 
 
 @pytest.fixture(autouse=True)
 def ME():
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        dropin.install("MinkowskiEngine")
-        yield importlib.import_module("MinkowskiEngine")
-    dropin.uninstall()
+    with opened("MinkowskiEngine"):
+        yield door("MinkowskiEngine")
 
 
 def sparse(ME, channels=3, count=70, reach=4, axes=3, stride=1):

@@ -1,14 +1,13 @@
 """spconv 2's modules that mluops.dropin stands for: against torch's dense convolutions in double, in spconv's weight layout."""
 
 import importlib
-import warnings
 
 import pytest
 
 torch = pytest.importorskip("torch")
 
+from dropin_doors import door, opened  # noqa: E402
 import mluops  # noqa: E402
-import mluops.dropin as dropin  # noqa: E402
 from test_sparse import at, dense_of, random_places  # noqa: E402
 
 SHAPE = 6, 7, 8
@@ -16,11 +15,8 @@ SHAPE = 6, 7, 8
 
 @pytest.fixture(autouse=True)
 def spconv():
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        dropin.install("spconv")
-        yield importlib.import_module("spconv.pytorch")
-    dropin.uninstall()
+    with opened("spconv"):
+        yield door("spconv.pytorch")
 
 
 def sparse(spconv, channels=4, count=80, shape=SHAPE, dtype=torch.float32):

@@ -2,23 +2,19 @@
 
 import importlib
 import itertools
-import warnings
 
 import numpy as np
 import pytest
 
 torch = pytest.importorskip("torch")
 
-from mluops import dropin  # noqa: E402
+from dropin_doors import door, opened  # noqa: E402
 
 
 @pytest.fixture(autouse=True)
 def torchsparse():
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        dropin.install("torchsparse")
-        yield importlib.import_module("torchsparse")
-    dropin.uninstall()
+    with opened("torchsparse"):
+        yield door("torchsparse")
 
 
 def nn():
