@@ -17,8 +17,8 @@ namespace {
 class DecimalComma {
  public:
   DecimalComma() {
-    char name[] = "/tmp/mluops_locale_XXXXXX";
-    folder_ = mkdtemp(name);
+    folder_ = (std::filesystem::temp_directory_path() / "mluops_locale_XXXXXX").string();
+    EXPECT_NE(mkdtemp(folder_.data()), nullptr) << folder_;
     std::ofstream(folder_ + "/source")
         << "LC_NUMERIC\ndecimal_point \",\"\nthousands_sep \"\"\ngrouping -1\nEND LC_NUMERIC\n";
     // It warns, and says so in its status, of all the categories that are off.

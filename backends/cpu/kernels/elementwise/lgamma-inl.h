@@ -276,9 +276,10 @@ HWY_INLINE Pair<hn::Vec<D>> reciprocal_gamma(D d, hn::Vec<D> y) {
   return value;
 }
 
-/// Of doubles, -12 <= x < 0: 1 / gamma(x) = x (x + 1) ... (x + n - 1) y / gamma(1 + y), y = x + n, where n makes
-/// |y| <= 1/2. No factor is rounded, and the product has 64 bits: next to a zero of log |gamma(x)|, where it is about
-/// 1 or -1, its distance to that has digits enough for results down to 1/1024.
+/// log |gamma(x)| of doubles from -12 on and below 0, as -log |1 / gamma(x)|. With the whole number n for which
+/// y = x + n lies between -1/2 and 1/2, 1 / gamma(x) is the product x (x + 1) ... (x + n - 1) y / gamma(1 + y). No
+/// factor is rounded, and the product has 64 bits: next to a zero of log |gamma(x)|, where the product is about 1 or
+/// -1, its distance to that has digits enough for results down to 1/1024.
 template <class D>
 HWY_INLINE Fast<hn::Vec<D>, hn::Mask<D>> lgamma_by_product(D d, hn::Vec<D> x) {
   const auto nearest = hn::Round(x), y = hn::Sub(x, nearest);
