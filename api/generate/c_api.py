@@ -1,11 +1,13 @@
 """Writes api/include/mluops/op/<family>.h (C prototypes), problem/<family>.h (problem structs) and api/c/<family>.cpp
 (the C functions: collect the arguments, check, dispatch)."""
 
+import re
+from itertools import groupby
 from typing import List
 
-from .checks import memory_of
+from .checks import IDENTIFIER, arithmetic, memory_of
 from .describe import Alias, Descriptor, Family, Getter, Operator, Plain, Prose, Scalar, Struct, Tensor, camel
-from .documentation import documentation
+from .documentation import documentation, filled, limit
 from .rules import getter_name
 
 LAYOUT = "of the image tensors: NHWC, or another that the backend's property \"layouts\" names"
@@ -105,8 +107,54 @@ def problem_members(op: Operator, family: Family) -> str:
     return "".join(f"  {line};{f' /* {notes[name]} */' if name in notes else ''}\n" for line, name in lines)
 
 
+def fields_of(op: Operator, family: Family) -> List[Scalar]:
+    """Those of its own descriptor."""
+    described = [d for d in family.of(Descriptor) if any(p.name == d.argument for p in op.plain("descriptor"))]
+    return [field for d in described for field in d.fields if isinstance(field, Scalar)]
+
+
+def shape_of(op: Operator, family: Family) -> Struct:
+    """The sizes of its tensors, then its numbers: of a shape that the description does not declare."""
+    numbers = {s.name: s for s in fields_of(op, family) + op.scalars()}
+    told = [size for t in op.tensors() for size in t.dims if not size.isdigit() and size not in op.derive]
+    sizes = list(dict.fromkeys(numbers[size].member if size in numbers else size for size in told))
+    lines = [f"int64_t {', '.join(sizes)};"]
+    ranges = {s.name: op.notes.get(s.name) or ("0 or 1" if s.kind == "bool" else limit(s.rule)) for s in numbers.values()}
+    lines += [f"{'float' if s.kind == 'float' else 'int32_t'} {s.member};{f' /* {ranges[s.name]} */' if ranges[s.name] else ''}"
+              for s in numbers.values() if s.member not in sizes and s.kind != "enum"]
+    return Struct(op.shape, "".join(f"  {line}\n" for line in ["mluOpDataType_t dtype;", *lines]))
+
+
+def shapes_told(op: Operator, s: Struct, family: Family) -> str:
+    """ "input [n,h,w,c], output and argmax [n,c].", where the sizes are members of the shape."""
+    members = {name for _, name in s.members()}
+    called = {number.name: number.member for number in fields_of(op, family) + op.scalars()}
+    called.update((text.replace("args.", ""), member) for member, text in op.fill.items())
+
+    def size(name: str) -> str:
+        if name in members or name not in op.derive:
+            return called.get(name, name)
+        return IDENTIFIER.sub(lambda m: size(m[0]), arithmetic(op.derive[name])).replace(" ", "")
+
+    def dims(t: Tensor) -> str:
+        return dims(op.find(t.like)) if t.like else ",".join(size(dim) for dim in t.dims)
+
+    found = [([t.member for t in alike], shape) for shape, alike in groupby(op.tensors(), dims)]
+    if {name for _, shape in found for name in IDENTIFIER.findall(shape)} - members:
+        return ""
+    return ", ".join(f"{', '.join(names[:-1])}{' and ' if names[1:] else ''}{names[-1]} [{shape}]" for names, shape in found) + "."
+
+
 def add_problems(family: Family) -> None:
-    """Puts the struct of each operator's problem among the family's items, where it is not shared."""
+    """Puts the struct of each operator's problem among the family's items, where it is not shared, and its shape, where
+    that is not declared."""
+    for op in family.of(Operator):
+        if op.members is None and op.shape not in [s.name for s in family.of(Struct)]:
+            family.items.insert(next(at for at, item in enumerate(family.items) if item is op), shape_of(op, family))
+    for s in family.of(Struct):
+        user = next((op for op in family.of(Operator) if op.shape == s.name), None)
+        if user and not re.search(r" \[[a-z]", s.doc):
+            s.doc = f"{shapes_told(user, s, family)} {s.doc}".strip()
     for at in reversed(range(len(family.items))):
         op = family.items[at]
         if isinstance(op, Operator) and op.own_problem:
@@ -118,7 +166,7 @@ def problem_header(family: Family, mark: str) -> str:
     for s in family.of(Struct):
         body = "\n".join(line if "*/" in line or not line.strip() or line.rstrip().endswith(";") else line + ";"
                          for line in s.body.strip("\n").splitlines())
-        text += (comment(s.doc) if s.doc else "") + f"typedef struct {s.name} {{\n{body}\n}} {s.name};\n\n"
+        text += (comment(filled(s.doc, 0)) if s.doc else "") + f"typedef struct {s.name} {{\n{body}\n}} {s.name};\n\n"
     return guarded(family, "problem", mark, family.about or "problem structs (see mluops/problem.h)", ["<stdint.h>", '"mlu_op_types.h"', *(f'"{include}"' for include in family.problem_includes)], text)
 
 

@@ -30,6 +30,11 @@ def words_of(order: str) -> List[Tuple[str, List[str]]]:
     return [(word, inside.split()) for word, inside in found]
 
 
+def arithmetic(text: str) -> str:
+    """A derived size without C++: a * b of dim_product({a, b})."""
+    return re.sub(r"dim_product\(\{(.*?)\}\)", lambda m: m[1].replace(", ", " * "), text)
+
+
 def literal(text: str) -> str:
     return '"' + text.replace("\\", "\\\\").replace('"', '\\"') + '"'
 

@@ -272,6 +272,16 @@ def struct(name: str, body: str, doc: str = "") -> str:
     return name
 
 
+def shape(name: str, members: str, doc: str = "") -> str:
+    """The sizes and numbers of a problem, behind its `dtype`: "n, m; float eps /* > 0 */". A size has no type here."""
+    lines = ["mluOpDataType_t dtype;"]
+    for member in members.split(";"):
+        declared, _, note = member.strip().partition(" /*")
+        typed = declared.split()[0] in ("float", "double", "int", "int32_t", "mluOpReduceMode_t")
+        lines.append(f"{'' if typed else 'int64_t '}{declared};" + (f" /*{note}" if note else ""))
+    return struct(name, "".join(f"  {line}\n" for line in lines), doc)
+
+
 def rule(condition: str, text: str, status: str = "BAD_PARAM", strict: bool = False, wrong: str = "") -> Rule:
     return Rule(condition, text, status, strict, wrong)
 
@@ -334,8 +344,8 @@ def camel(name: str) -> str:
     return "".join(word[:1].upper() + word[1:] for word in name.split("_"))
 
 
-def operator(name: str, function: str, number: int, doc: str, args: str, order: str, *, shape: str, keys: Optional[str],
-             problem: str = "", lead: str = "", image: str = "", floats: str = "HALF FLOAT",
+def operator(name: str, function: str, number: int, doc: str, args: str, order: str, *, keys: Optional[str],
+             shape: str = "", problem: str = "", lead: str = "", image: str = "", floats: str = "HALF FLOAT",
              say: Dict[str, str] = {}, derive: Dict[str, str] = {}, rules: Dict[str, Rule] = {},
              fill: Dict[str, str] = {}, notes: Dict[str, str] = {}, check: str = "",
              handle: str = "mluOpHandle_t handle", problem_doc: str = "", strided: str = "NOT_SUPPORTED",
@@ -348,6 +358,7 @@ def operator(name: str, function: str, number: int, doc: str, args: str, order: 
     lead = lead or next((t.name for t in tensors if t.dtype == "T"), tensors[0].name)
     images = [t.name for t in tensors if t.kind == "image"]
     image = image or (lead if lead in images else images[0] if images else "")
+    shape = shape or f"mluops{camel(current.name)}Shape"
     op = Operator(name, function, number, doc, made, order, shape, problem, own, problem_doc, lead, image, floats, say,
                   derive, rules, fill, keys, notes, check or name, handle, strided, members, bind, sample, python)
     current.items.append(op)

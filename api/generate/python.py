@@ -5,7 +5,7 @@ import re
 import textwrap
 from typing import Dict, List, Optional
 
-from .checks import IDENTIFIER, Checks
+from .checks import IDENTIFIER, Checks, arithmetic
 from .describe import Descriptor, Family, Operator, Plain, Scalar, Tensor
 
 WIDTH = 120
@@ -74,7 +74,7 @@ def call(made: str, parts: List[str], indent: int) -> str:
 
 def python_of(text: str, python: Dict[str, str]) -> str:
     """Python of a derived size; "" where its C++ is more than arithmetic."""
-    text = re.sub(r"dim_product\(\{(.*?)\}\)", lambda m: m[1].replace(", ", " * "), text).replace(" / ", " // ")
+    text = arithmetic(text).replace(" / ", " // ")
     text = re.sub(r"\((.*) \? (.*) : (.*)\)", r"(\2 if \1 else \3)", text)
     if re.search(r"(?<!windows)(?<![-+*/] )(?<!^)\(|::|[\[.?]", text):
         return ""
@@ -167,7 +167,7 @@ class Function:
         return name
 
     def expression(self, text: str) -> str:
-        text = re.sub(r"dim_product\(\{(.*?)\}\)", lambda m: m[1].replace(", ", " * "), text).replace(" / ", " // ")
+        text = arithmetic(text).replace(" / ", " // ")
         known = ("windows", "max", "min", "if", "else")
         return IDENTIFIER.sub(lambda m: m[0] if m[0] in known or m[0][0] == '"' else self.size(m[0]), text)
 
@@ -287,7 +287,7 @@ class Function:
             if number is not None:
                 return str(given.get(size, max(1, int((re.match(r"(?:>= |in )(-?\d+)", number.rule) or [0, 1])[1]))))
             if size in self.op.derive:
-                text = re.sub(r"dim_product\(\{(.*?)\}\)", lambda m: m[1].replace(", ", " * "), self.op.derive[size])
+                text = arithmetic(self.op.derive[size])
                 return str(eval(IDENTIFIER.sub(lambda m: m[0] if m[0] == "windows" else value(m[0]),
                                                text.replace(" / ", " // ")), {"windows": windows}))
             return str(given.get(size, 1))

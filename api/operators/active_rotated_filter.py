@@ -4,11 +4,9 @@ from api.generate.describe import *
 family("ActiveRotatedFilter", "mluOpActiveRotatedFilterForward of MLU-OPS 1.11; mmcv's active_rotated_filter.",
        letters={"filters": "M*R", "channels": "C*O"})
 
-SHAPE = struct("mluopsActiveRotatedFilterShape", """
-  mluOpDataType_t dtype;
-  int64_t m, c;       /* output and input channels */
-  int64_t o, h, w, r; /* orientations, height and width of a filter, rotations */
-""", doc="""ActiveRotatedFilter: input [m,c,o,h,w], indices [o,h,w,r], arbitrary numbers, output [m*r,c*o,h,w].""")
+shape("mluopsActiveRotatedFilterShape",
+      "m, c /* output and input channels */; o, h, w, r /* orientations, height and width of a filter, "
+      "rotations */", "Indices are arbitrary numbers.")
 
 getter("mluOpGetActiveRotatedFilterForwardWorkspaceSize", "active_rotated_filter_forward", "input",
        "handle desc_pointers(input) size", "input.desc->elements, element_bytes(input)",
@@ -29,7 +27,7 @@ mmcv's active_rotated_filter; docs/op/active_rotated_filter.md.""", args="""
     """,
     order="descs ranks layouts dtypes sizes(input indices output) square one_or_three power_of_two rotations dense "
           "not_empty(input indices output) workspace data overlap",
-    shape=SHAPE, keys="m c o k=h r",
+    keys="m c o k=h r",
     say={"o": "the orientations of input", "h": "the height of input", "w": "the width of input",
          "filters": "the output channels times the rotations", "channels": "the input channels times the orientations"},
     derive={"filters": "dim_product({m, r})", "channels": "dim_product({c, o})"},

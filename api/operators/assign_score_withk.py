@@ -3,11 +3,8 @@ from api.generate.describe import *
 
 family("AssignScoreWithk", "mmcv's assign_score_withk.")
 
-SHAPE = struct("mluopsAssignScoreWithkShape", """
-  mluOpDataType_t dtype;
-  int64_t b, n, m, o, p, k;
-""", doc="""AssignScoreWithk: points and centers [b,n,m,o], scores [b,p,k,m], knn_idx [b,p,k], output [b,o,p,k]. Indices are
-arbitrary: outside [0,n-1] they count for nothing.""")
+shape("mluopsAssignScoreWithkShape", "b, n, m, o, p, k",
+      "Indices are arbitrary: outside [0,n-1] they count for nothing.")
 
 SAY = {"b": "the batch", "p": "the centres of knn_idx", "k": "the neighbours of knn_idx", "m": "the matrices of points",
        "o": "the channels of points"}
@@ -27,7 +24,7 @@ effect.""", args="""
     """,
     order="descs ranks(points centers scores output knn_idx) dtypes sizes(points centers knn_idx scores output) "
           "layouts dense not_empty data overlap",
-    shape=SHAPE, keys="b n m o p k",
+    keys="b n m o p k",
     say=SAY)
 
 operator("assign_score_withk_backward", "mluOpExtAssignScoreWithkBackward", 36, doc="""Gradient of mluOpExtAssignScoreWithkForward.
@@ -50,5 +47,5 @@ of threads.""", args="""
     order="descs ranks(points centers scores grad_output knn_idx) dtypes "
           "sizes(points centers knn_idx scores grad_output grad_points grad_centers grad_scores) layouts dense "
           "not_empty data overlap",
-    shape=SHAPE, keys="b n m o p k",
+    keys="b n m o p k",
     say=SAY, lead="points")

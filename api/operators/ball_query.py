@@ -3,12 +3,6 @@ from api.generate.describe import *
 
 family("BallQuery", "statuses as MLU-OPS 1.11 gives them.")
 
-SHAPE = struct("mluopsBallQueryShape", """
-  mluOpDataType_t dtype;
-  int64_t b, m, n, nsample;
-  float min_radius, max_radius; /**< not NaN, >= 0 */
-""", doc="""BallQuery: new_xyz [b,m,3], xyz [b,n,3], idx [b,m,nsample].""")
-
 SAY = {"b": "the batch", "3": "coordinates of a point", "m": "the centres of new_xyz"}
 
 operator("ball_query", "mluOpBallQuery", 16, doc="""The first nsample points, in the order of their index, in the ball round each centre.
@@ -29,5 +23,5 @@ the row of an empty ball as it was: initialise idx to zeros to get the same ther
     """,
     order="numbers descs ranks layouts dtypes sizes(new_xyz xyz idx) dense indexable(xyz.1) not_empty(new_xyz) "
           "done_if_empty(xyz idx) data overlap",
-    shape=SHAPE, keys="b m n s=nsample min=min_radius max=max_radius",
+    keys="b m n s=nsample min=min_radius max=max_radius",
     say=SAY)

@@ -3,15 +3,8 @@ from api.generate.describe import *
 
 family("BezierAlign", "mmcv's bezier_align.")
 
-SHAPE = struct("mluopsBezierAlignShape", """
-  mluOpDataType_t dtype;
-  int64_t batch, h, w, c;
-  int64_t rois; /* backward: may be 0 */
-  int64_t pooled_h, pooled_w;
-  float spatial_scale;
-  int32_t sampling_ratio; /* >= 0 */
-  int32_t aligned;        /* 0 or 1 */
-""", doc="""BezierAlign: input [batch,h,w,c], beziers [rois,17], output [rois,pooled_h,pooled_w,c].""")
+shape("mluopsBezierAlignShape", "batch, h, w, c; rois /* backward: may be 0 */; pooled_h, pooled_w; float spatial_scale; "
+      "int32_t sampling_ratio /* >= 0 */; int32_t aligned /* 0 or 1 */")
 
 SAY = {"rois": "the number of beziers", "c": "the channels of the image", "17": "batch index, x and y of eight points"}
 
@@ -34,7 +27,7 @@ mluOp has no such operator. Source: Liu et al., "ABCNet", CVPR 2020; mmcv's bezi
     """,
     order="descs numbers layouts ranks dtypes sizes(input beziers output) dense done_if_empty(input output) data "
           "overlap batch_indices(beziers)",
-    shape=SHAPE, keys="b=batch h w c r=rois ph=pooled_h pw=pooled_w scale=spatial_scale ratio=sampling_ratio aligned",
+    keys="b=batch h w c r=rois ph=pooled_h pw=pooled_w scale=spatial_scale ratio=sampling_ratio aligned",
     say=SAY)
 
 operator("bezier_align_backward", "mluOpExtBezierAlignBackward", 77, doc="""Gradient of mluOpExtBezierAlignForward with respect to input (scatter-add).
@@ -49,6 +42,6 @@ Anything not described here is as in the forward call. B, H, W or C = 0: SUCCESS
     """,
     order="descs numbers layouts ranks dtypes sizes(grad_input beziers grad_output) dense done_if_empty(grad_input) "
           "data(grad_input) data(grad_output: grad_output beziers) overlap batch_indices(grad_output: beziers)",
-    shape=SHAPE, keys="b=batch h w c r=rois ph=pooled_h pw=pooled_w scale=spatial_scale ratio=sampling_ratio aligned",
+    keys="b=batch h w c r=rois ph=pooled_h pw=pooled_w scale=spatial_scale ratio=sampling_ratio aligned",
     say=SAY, lead="grad_input",
     fill={"rois": "is_empty(grad_output) ? 0 : rois"})

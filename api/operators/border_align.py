@@ -3,12 +3,7 @@ from api.generate.describe import *
 
 family("BorderAlign", "design document; statuses as MLU-OPS 1.11 gives them.", numpy=False, letters={"channels": "4*C"})
 
-SHAPE = struct("mluopsBorderAlignShape", """
-  mluOpDataType_t dtype;
-  int64_t n, h, w, c;
-  int64_t k;
-  int64_t pool_size;
-""", doc="""BorderAlign: input [n,h,w,4*c], boxes [n,k,4], output and argmax [n,k,4,c]; c counts one border's channels.""")
+shape("mluopsBorderAlignShape", "n, h, w, c; k; pool_size", "input [n,h,w,4*c], boxes [n,k,4], output and argmax [n,k,4,c].")
 
 BORDERS = dict(
     say={"n": "the batch", "boxes.4": "x1, y1, x2, y2", "k": "the number of boxes", "4": "borders",
@@ -34,7 +29,7 @@ Empty tensors: BAD_PARAM. Source: Qiu et al., "BorderDet", ECCV 2020; border_ali
     """,
     order="descs ranks strides dtypes layouts borders not_empty(input boxes) numbers "
           "sizes(input boxes output argmax_idx) countable few_points data overlap",
-    shape=SHAPE, keys="n h w c k p=pool_size",
+    keys="n h w c k p=pool_size",
     rules=rules("input"), **BORDERS, sample={"channels": "4 * random_.number(0, 2)"})
 
 operator("border_align_backward", "mluOpBorderAlignBackward", 9, doc="""Gradient of mluOpBorderAlignForward: scatters grad_output to the four neighbours of the winning sample.
@@ -48,6 +43,6 @@ Errors as in the forward call.""", args="""
     """,
     order="descs ranks strides dtypes layouts borders not_empty(grad_input boxes) numbers "
           "sizes(grad_input boxes grad_output argmax_idx) countable few_points data overlap",
-    shape=SHAPE, keys="n h w c k p=pool_size",
+    keys="n h w c k p=pool_size",
     image="grad_input", rules=rules("grad_input"), **BORDERS,
     sample={"channels": "4 * random_.number(0, 2)"})

@@ -6,13 +6,11 @@ family("box IoU and suppression of rotated boxes", "mlu_op.h of mlu-ops.", inclu
 Status check_ious(const TensorArg& ious, std::int64_t n, std::int64_t m, bool aligned);
 """, letters={"width": "5"})
 
-BOX_IOU = struct("mluopsBoxIouShape", """
-  mluOpDataType_t dtype;
-  int64_t n, m;
-  int32_t mode;    /**< 0: IoU, 1: shared area over that of the first box */
-  int32_t aligned; /**< 0 or 1; then n is m */
-  int32_t offset;  /**< 0 or 1; but for upright boxes 0 */
-""", doc="""bbox1 [n,4], rotated [n,5], of four corners [n,8]; bbox2 likewise [m,...]; ious [n,m], [n] if aligned.""")
+BOX_IOU = shape("mluopsBoxIouShape",
+                "n, m; int32_t mode /**< 0: IoU, 1: shared area over that of the first box */; int32_t aligned /**< "
+                "0 or 1, then n is m */; int32_t offset /**< 0 or 1, but for upright boxes 0 */",
+                "bbox1 [n,4], rotated [n,5], of four corners [n,8]; bbox2 likewise [m,...]; ious [n,m], [n] if "
+                "aligned.")
 
 PAIRS = dict(
     shape=BOX_IOU, problem="mluopsBoxIouProblem", keys=None,
@@ -64,11 +62,7 @@ Cost: some 300 flops a pair, 4 where two are far apart. Source: mmcv's box_iou_q
     """,
     floats="FLOAT", fill={"offset": "0"}, **PAIRS)
 
-SHAPE = struct("mluopsNmsRotatedShape", """
-  mluOpDataType_t dtype;
-  int64_t n;
-  int32_t width; /**< 5, or 6 with a label */
-""", doc="""NmsRotated: boxes [n,width], scores and output [n].""")
+SHAPE = shape("mluopsNmsRotatedShape", "n; int32_t width /**< 5, or 6 with a label */")
 
 getter("mluOpGetNmsRotatedWorkspaceSize", "nms_rotated", "boxes", "handle desc_pointers(boxes) size", "", size="workspace_size", doc="""Bytes of the workspace of mluOpNmsRotated: 0, it takes none.
 BAD_PARAM: NULL.""")

@@ -4,12 +4,7 @@ from api.generate.describe import *
 family("CARAFE", "CARAFE design documents; statuses as MLU-OPS 1.11 gives them.", numpy=False,
        letters={"ho": "s*H", "wo": "s*W", "taps": "G*K*K"})
 
-SHAPE = struct("mluopsCarafeShape", """
-  mluOpDataType_t dtype;
-  int64_t n, h, w, c;
-  int64_t ho, wo;
-  int64_t kernel, group, scale;
-""", doc="""CARAFE: input [n,h,w,c], mask [n,ho,wo,group*kernel*kernel], output [n,ho,wo,c]; ho = scale*h, wo = scale*w.""")
+shape("mluopsCarafeShape", "n, h, w, c; ho, wo; kernel, group, scale", "ho = scale*h, wo = scale*w.")
 
 descriptor("Carafe", "carafe_desc", "mluOpCarafeStruct", """
     const int dimNb in 4..4
@@ -25,7 +20,7 @@ BAD_PARAM: carafe_desc NULL or a value out of range; then nothing is stored.""",
           "destroy": """Destroys a CARAFE descriptor. BAD_PARAM: NULL."""})
 
 SIZES = dict(
-    shape=SHAPE, lead="input", keys="n h w c k=kernel g=group s=scale",
+    lead="input", keys="n h w c k=kernel g=group s=scale",
     say={"n": "the batch of input", "ho": "scale_factor * height of input", "wo": "scale_factor * width of input",
          "c": "the channels of input", "taps": "group_size * kernel_size * kernel_size"},
     derive={"ho": "dim_product({h, scale_factor})", "wo": "dim_product({w, scale_factor})",

@@ -3,11 +3,6 @@ from api.generate.describe import *
 
 family("ChamferDistance", "mmcv's chamfer_distance.")
 
-SHAPE = struct("mluopsChamferDistanceShape", """
-  mluOpDataType_t dtype;
-  int64_t b, n, m;
-""", doc="""ChamferDistance: xyz1 [b,n,2], xyz2 [b,m,2], dist1 and idx1 [b,n], dist2 and idx2 [b,m].""")
-
 SAY = {"b": "the batch", "n": "the points", "m": "the points", "2": "x, y"}
 
 operator("chamfer_distance_forward", "mluOpExtChamferDistanceForward", 37, doc="""For each point of two sets in the plane the nearest point of the other set.
@@ -27,7 +22,7 @@ mmcv's chamfer_distance, of Li et al., "Oriented RepPoints", 2022.""", args="""
     """,
     order="descs ranks sizes(xyz1 xyz2 dist1 idx1 dist2 idx2) floats(xyz2) dtypes layouts dense not_empty data "
           "indexable(xyz1.1 xyz2.1) overlap",
-    shape=SHAPE, keys="b n m",
+    keys="b n m",
     say=SAY)
 
 operator("chamfer_distance_backward", "mluOpExtChamferDistanceBackward", 38, doc="""Gradient of mluOpExtChamferDistanceForward, where the indices are constants.
@@ -48,6 +43,6 @@ threads.""", args="""
     """,
     order="descs ranks(-grad_xyz1 -grad_xyz2) sizes(xyz1 xyz2 grad_dist1 idx1 grad_dist2 idx2 grad_xyz1 grad_xyz2) "
           "floats(xyz2) dtypes layouts dense not_empty data indexable(xyz1.1 xyz2.1) overlap",
-    shape=SHAPE, keys="b n m",
+    keys="b n m",
     problem_doc="""Indices are arbitrary: outside the other set they add nothing.""",
     say=SAY)

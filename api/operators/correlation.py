@@ -3,17 +3,10 @@ from api.generate.describe import *
 
 family("Correlation")
 
-SHAPE = struct("mluopsCorrelationShape", """
-  mluOpDataType_t dtype;
-  int64_t n, h, w, c;
-  int64_t out_h, out_w;
-  int32_t max_displacement;
-  int32_t kernel_h, kernel_w;
-  int32_t stride_h, stride_w;
-  int32_t pad_h, pad_w;
-  int32_t dilation_h, dilation_w;
-  int32_t dilation_patch_h, dilation_patch_w;
-""", doc="""Correlation: inputs [n,h,w,c], output [n,p,p,out_h,out_w], p = 2 max_displacement + 1.""")
+shape("mluopsCorrelationShape",
+      "n, h, w, c; out_h, out_w; int32_t max_displacement; int32_t kernel_h, kernel_w; int32_t stride_h, "
+      "stride_w; int32_t pad_h, pad_w; int32_t dilation_h, dilation_w; int32_t dilation_patch_h, "
+      "dilation_patch_w", "Inputs [n,h,w,c], output [n,p,p,out_h,out_w], p = 2 max_displacement + 1.")
 
 NUMBERS = """
     const int kernel_h >= 1
@@ -54,7 +47,7 @@ no such operator. Source: Dosovitskiy et al., "FlowNet", ICCV 2015; mmcv's corre
     in input2 T like input1
 """ + NUMBERS + """    out output T [n, p, p, out_h, out_w] -- P = 2 max_displacement + 1, Ho and Wo those of a convolution
     """,
-    shape=SHAPE, lead="input1", **WINDOWS)
+    lead="input1", **WINDOWS)
 
 operator("correlation_backward", "mluOpExtCorrelationBackward", 83, doc="""Gradients of mluOpExtCorrelationForward with respect to both images.
 
@@ -65,5 +58,5 @@ Anything not described here is as in the forward call.""", args="""
 """ + NUMBERS + """    out grad_input1 T like input1
     out grad_input2 T like input1
     """,
-    shape=SHAPE, lead="input1", **WINDOWS)
+    lead="input1", **WINDOWS)
 

@@ -8,18 +8,13 @@ std::int64_t dcn_out_size(std::int64_t size, std::int64_t padding, std::int64_t 
                           std::int64_t dilation);
 """, letters={"batch": "N", "offsets": "G * Kh * Kw * 2", "taps": "G * Kh * Kw", "group_ci": "Ci / conv_group"})
 
-SHAPE = struct("mluopsDcnShape", """
-  mluOpDataType_t dtype;
-  int64_t batch, h, w, ci;
-  int64_t co, kernel_h, kernel_w;
-  int64_t out_h, out_w;
-  int64_t pad_top, pad_left;
-  int64_t stride_h, stride_w;
-  int64_t dilation_h, dilation_w;
-  int64_t groups, deform_groups;
-""", doc="""DCN: input [batch,h,w,ci], offset [batch,out_h,out_w,deform_groups,kernel_h,kernel_w,2] of rows and columns, mask
-[batch,out_h,out_w,deform_groups,kernel_h,kernel_w] or NULL, filter [co,kernel_h,kernel_w,ci/groups], output
-[batch,out_h,out_w,co]. groups divides ci and co, deform_groups ci. Nothing is empty. Offsets are arbitrary.""")
+shape("mluopsDcnShape",
+      "batch, h, w, ci; co, kernel_h, kernel_w; out_h, out_w; pad_top, pad_left; stride_h, stride_w; "
+      "dilation_h, dilation_w; groups, deform_groups",
+      "DCN: input [batch,h,w,ci], offset [batch,out_h,out_w,deform_groups,kernel_h,kernel_w,2] of rows and "
+      "columns, mask [batch,out_h,out_w,deform_groups,kernel_h,kernel_w] or NULL, filter "
+      "[co,kernel_h,kernel_w,ci/groups], output [batch,out_h,out_w,co]. groups divides ci and co, "
+      "deform_groups ci. Nothing is empty. Offsets are arbitrary.")
 
 prose("""
 typedef struct mluOpDCNStruct* mluOpDCNDescriptor_t;
@@ -109,7 +104,7 @@ def of(filter, output):
                 "kernel_h": "random_.number(1, 2)", "kernel_w": "random_.number(1, 2)", "group_ci": "deformable_group",
                 "out_h": "stride[0] < 1 ? 0 : dcn_out_size(padded_h, 0, kernel_h, stride[0], dilation[0])",
                 "out_w": "stride[1] < 1 ? 0 : dcn_out_size(padded_w, 0, kernel_w, stride[1], dilation[1])"},
-        shape=SHAPE, keys=None, lead="input")
+        keys=None, lead="input")
 
 
 def form(images, bias=""):

@@ -4,16 +4,8 @@ from api.generate.describe import *
 family("DeformRoiPool", "design document; statuses as MLU-OPS 1.11 gives them.", numpy=False,
        letters={"pooled_height": "pooled_height", "pooled_width": "pooled_width"})
 
-SHAPE = struct("mluopsDeformRoiPoolShape", """
-  mluOpDataType_t dtype;
-  int64_t batch, h, w, c;
-  int64_t rois;
-  int64_t pooled_h, pooled_w;
-  float spatial_scale;
-  float gamma;
-  int sampling_ratio;
-""", doc="""DeformRoiPool: input [batch,h,w,c], rois [rois,5], offset [rois,2,pooled_h,pooled_w], output
-[rois,pooled_h,pooled_w,c].""")
+shape("mluopsDeformRoiPoolShape",
+      "batch, h, w, c; rois; pooled_h, pooled_w; float spatial_scale; float gamma; int sampling_ratio")
 
 SAY = {"rois": "the number of rois", "5": "batch index, x1, y1, x2, y2", "c": "the channels of input", "2": "x and y"}
 
@@ -39,7 +31,7 @@ ICCV 2017; deform_roi_pool design document.""", args="""
     order="descs layouts ranks(input output) strides dtypes(input rois output) ranks(rois) numbers dtypes(offset) "
           "ranks(offset) sizes(input rois output offset) countable both(offset) images not_empty(rois output) "
           "done_if_empty(input) data overlap batch_indices(rois)",
-    shape=SHAPE, keys="b=batch h w c r=rois ph=pooled_h pw=pooled_w scale=spatial_scale ratio=sampling_ratio gamma offset?",
+    keys="b=batch h w c r=rois ph=pooled_h pw=pooled_w scale=spatial_scale ratio=sampling_ratio gamma offset?",
     notes={'offset': 'may be NULL'},
     say=SAY, rules={"images": images("input.0=0")}, handle="const mluOpHandle_t handle")
 
@@ -64,7 +56,7 @@ Anything not described here is as in the forward call.""", args="""
           "ranks(rois) numbers both(offset) both(grad_offset) pair dtypes(offset grad_offset) "
           "ranks(offset grad_offset) sizes(input rois grad_output grad_input offset grad_offset) countable images "
           "not_empty(rois grad_output) done_if_empty(input) data overlap batch_indices(rois)",
-    shape=SHAPE, keys="b=batch h w c r=rois ph=pooled_h pw=pooled_w scale=spatial_scale ratio=sampling_ratio gamma offset?",
+    keys="b=batch h w c r=rois ph=pooled_h pw=pooled_w scale=spatial_scale ratio=sampling_ratio gamma offset?",
     notes={'offset': 'may be NULL', 'grad_offset': 'NULL exactly when offset is'},
     say=SAY, lead="input", handle="const mluOpHandle_t handle",
     rules={"images": images("input.0=0 grad_input.0=0"),

@@ -3,10 +3,7 @@ from api.generate.describe import *
 
 family("DiffIouRotated", "statuses as MLU-OPS gives them.", letters={"pairs": "N"})
 
-SHAPE = struct("mluopsDiffIouRotatedSortVerticesShape", """
-  mluOpDataType_t dtype;
-  int64_t n;
-""", doc="""Pairs of rectangles, all batches together.""")
+SHAPE = shape("mluopsDiffIouRotatedSortVerticesShape", "n", "Pairs of rectangles, all batches together.")
 
 operator("diff_iou_rotated_sort_vertices_forward", "mluOpDiffIouRotatedSortVerticesForward", 51, doc="""The corners of the intersection of two rectangles, in order round it.
 

@@ -3,11 +3,7 @@ from api.generate.describe import *
 
 family("DynamicPointToVoxel", "statuses as MLU-OPS 1.11 gives them.")
 
-SHAPE = struct("mluopsDynamicPointToVoxelShape", """
-  mluOpDataType_t dtype;
-  int64_t n, c, m;
-  mluOpReduceMode_t reduce;
-""", doc="""DynamicPointToVoxel: feats [n,c], coors [n,3], voxel_feats [m,c], m <= n.""")
+shape("mluopsDynamicPointToVoxelShape", "n, c, m /* m <= n */; mluOpReduceMode_t reduce")
 
 getter("mluOpGetDynamicPointToVoxelForwardWorkspaceSize", "dynamic_point_to_voxel_forward", "feats coors",
        "handle descs(feats coors) size ranks(feats coors) countable(coors)", "size_of(coors, 0), 3, sizeof(std::int32_t)", size="workspace_size", doc="""Bytes of device memory that mluOpDynamicPointToVoxelForward wants: three INT32 for each point, to sort them.
@@ -48,7 +44,7 @@ feats empty: SUCCESS, nothing written. Cost: N*C additions and sorting N points.
     order="descs ranks dtypes reduce known "
           "sizes(feats coors voxel_feats voxel_coors point2voxel_map voxel_points_count voxel_num) rows dense "
           "indexable(feats.0) done_if_empty(feats) workspace data overlap",
-    shape=SHAPE, keys=KEYS,
+    keys=KEYS,
     notes={'voxel_coors': '[m,3]', 'point2voxel_map': '[n]', 'voxel_points_count': '[m]', 'voxel_num': '[1]'},
     say=SAY, floats="FLOAT", handle="const mluOpHandle_t handle",
     rules={"known": KNOWN,
@@ -90,7 +86,7 @@ grad_feats empty: SUCCESS, nothing written. Cost: N*C copies or comparisons.""",
           "reduce known dense indexable(feats.0) done_if_empty(grad_feats) "
           "data(grad_voxel_feats: grad_voxel_feats voxel_feats voxel_points_count) "
           "data(feats point2voxel_map voxel_num grad_feats) workspace overlap",
-    shape=SHAPE, keys=KEYS,
+    keys=KEYS,
     problem_doc="""Numbers of point2voxel_map, voxel_points_count and voxel_num are arbitrary.""",
     notes={'grad_voxel_feats': '[m,c]', 'point2voxel_map': '[n]', 'voxel_points_count': '[m]', 'voxel_num': '[1]', 'grad_feats': '[n,c]'},
     say={**SAY, "m": "the voxels"}, floats="FLOAT", handle="const mluOpHandle_t handle",

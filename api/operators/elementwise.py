@@ -19,20 +19,10 @@ typedef enum {
   MLUOP_LOG_10 = 2,
 } mluOpLogBase_t;""")
 
-SHAPE = struct("mluopsElementwiseShape", """
-  mluOpDataType_t dtype;
-  int64_t count;
-""", doc="""Elementwise functions: tensors of `count` elements.""")
-LOG_SHAPE = struct("mluopsLogShape", """
-  mluOpDataType_t dtype;
-  int64_t count;
-  int32_t base; /* 0 e, 1 two, 2 ten */
-""")
-LOGSPACE_SHAPE = struct("mluopsLogspaceShape", """
-  mluOpDataType_t dtype;
-  int64_t steps;
-  float start, end, base;
-""", doc="""Logspace: the first `steps` elements of res.""")
+SHAPE = shape("mluopsElementwiseShape", "count", "Elementwise functions: tensors of `count` elements.")
+LOG_SHAPE = shape("mluopsLogShape", "count; int32_t base /* 0 e, 1 two, 2 ten */")
+LOGSPACE_SHAPE = shape("mluopsLogspaceShape", "steps; float start, end, base",
+                       "Logspace: the first `steps` elements of res.")
 
 COUNT = {"count": "elements_of(x)"}
 REACH = "hook(has_reach x contract) hook(has_reach y contract) "

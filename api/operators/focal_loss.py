@@ -9,11 +9,7 @@ Status sigmoid_targets(const TensorArg& target, const TensorArg& weight, std::in
 Status softmax_targets(const TensorArg& target, std::int64_t classes);
 """)
 
-SHAPE = struct("mluopsFocalLossShape", """
-  mluOpDataType_t dtype;
-  int64_t n, c;
-  float alpha, gamma;
-""")
+shape("mluopsFocalLossShape", "n, c; float alpha, gamma")
 
 prose("""
 /** What becomes of the elements of a loss. */
@@ -60,7 +56,7 @@ Dense Object Detection", ICCV 2017; mmcv's sigmoid_focal_loss; docs/op/focal_los
     out output:result T like input py=output
     """,
     order=order("fast no_reduction gamma_", "input", "output", "sigmoid_targets target weight c"),
-    shape=SHAPE, keys=KEYS, problem="mluopsFocalLossProblem", say=SAY, fill=FILL,
+    keys=KEYS, problem="mluopsFocalLossProblem", say=SAY, fill=FILL,
     problem_doc="""Both losses, both directions: input [n,c], target [n], weight [c]; result [n,c], of the softmax loss [n].
 Targets are at most c; of the softmax loss, and where there is a weight, they are below c. Sigmoid with a weight:
 they are not negative either.""",
@@ -87,7 +83,7 @@ Anything not described here is as in mluOpFocalLossSigmoidForward.""", args="""
     out grad_input:result T like input py=grad_input
     """,
     order=order("precise no_reduction gamma_", "input", "grad_input", "sigmoid_targets target weight c"),
-    shape=SHAPE, keys=KEYS, problem="mluopsFocalLossProblem", say=SAY, fill=FILL,
+    keys=KEYS, problem="mluopsFocalLossProblem", say=SAY, fill=FILL,
     rules={**MODES, "precise": rule("prefer == MLUOP_COMPUTATION_HIGH_PRECISION",
                                     "prefer: wanted COMPUTATION_HIGH_PRECISION, got {prefer}", "NOT_SUPPORTED"),
            "gamma_": rule("gamma.exact >= 0 && gamma.exact <= 10000",
@@ -110,7 +106,7 @@ softmax empty: SUCCESS, nothing to do. Source: mmcv's softmax_focal_loss; docs/o
     out output:result T like target py=output
     """,
     order=order("gamma_", "softmax", "output", "softmax_targets target c"),
-    shape=SHAPE, keys=KEYS, problem="mluopsFocalLossProblem", say=SAY, fill=FILL,
+    keys=KEYS, problem="mluopsFocalLossProblem", say=SAY, fill=FILL,
     rules=MODES, called="softmax_focal_loss")
 
 operator("focal_loss_softmax_backward", "mluOpExtFocalLossSoftmaxBackward", 24, doc="""Derivative of mluOpExtFocalLossSoftmaxForward with respect to the logits that softmax is the softmax of:
@@ -128,5 +124,5 @@ Anything not described here is as in mluOpExtFocalLossSoftmaxForward.""", args="
     out grad_input:result T like softmax py=grad_input
     """,
     order=order("gamma_", "softmax", "grad_input", "softmax_targets target c"),
-    shape=SHAPE, keys=KEYS, problem="mluopsFocalLossProblem", say=SAY, fill=FILL,
+    keys=KEYS, problem="mluopsFocalLossProblem", say=SAY, fill=FILL,
     rules=MODES, called="softmax_focal_loss_backward")

@@ -3,10 +3,7 @@ from api.generate.describe import *
 
 family("FurthestPointSample", "mmcv's furthest_point_sample.")
 
-SHAPE = struct("mluopsFurthestPointSampleShape", """
-  mluOpDataType_t dtype;
-  int64_t b, n, m;
-""", doc="""FurthestPointSample: points [b,n,3] or distances [b,n,n], idx [b,m].""")
+shape("mluopsFurthestPointSampleShape", "b, n, m", "points [b,n,3] or distances [b,n,n], idx [b,m].")
 
 SAY = {"b": "the batch", "3": "coordinates of a point", "n": "one distance to each point"}
 
@@ -26,7 +23,7 @@ skips points far from the new one. Source: Qi et al., "PointNet++", 2017; mmcv's
     """,
     order="descs ranks layouts dtypes sizes dense indexable(points.1) done_if_empty(idx) not_empty(points) data "
           "overlap",
-    shape=SHAPE, keys="b n m",
+    keys="b n m",
     say=SAY)
 
 operator("furthest_point_sample_with_dist", "mluOpExtFurthestPointSampleWithDist", 18, doc="""As mluOpExtFurthestPointSample, with distances given: d(n,k) = distances[b,k,n].
@@ -38,5 +35,5 @@ Source: Yang et al., "3DSSD", 2020; mmcv's furthest_point_sample_with_dist.""", 
     """,
     order="descs ranks layouts dtypes sizes dense indexable(distances.1) done_if_empty(idx) not_empty(distances) "
           "data overlap",
-    shape=SHAPE, keys="b n m",
+    keys="b n m",
     say=SAY)

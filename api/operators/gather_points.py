@@ -3,11 +3,9 @@ from api.generate.describe import *
 
 family("GatherPoints and GroupPoints", "mmcv's gather_points and grouping_operation.", letters={"k": "S"})
 
-SHAPE = struct("mluopsGatherPointsShape", """
-  mluOpDataType_t dtype;
-  int64_t b, c, n, m;
-""", doc="""GatherPoints: points and grad_points [b,c,n], idx [b,m], output and grad_output [b,c,m]. The m of GroupPoints are
-all samples of all groups. Indices are arbitrary: outside [0,n-1] they read 0 and add to nothing.""")
+shape("mluopsGatherPointsShape", "b, c, n, m",
+      "The m of GroupPoints are all samples of all groups. Indices are arbitrary: outside [0,n-1] they read "
+      "0 and add to nothing.")
 
 SAY = {"b": "the batch", "c": "the channels", "m": "as in idx", "p": "as in idx", "k": "as in idx"}
 
@@ -23,7 +21,7 @@ output empty: SUCCESS, nothing to do. N = 0 otherwise: BAD_PARAM. Cost: B*C*M co
     """,
     order="descs ranks layouts dtypes sizes(points idx output) dense done_if_empty(output) not_empty(points) data "
           "overlap",
-    shape=SHAPE, keys="b c n m",
+    keys="b c n m",
     say=SAY)
 
 operator("gather_points_backward", "mluOpExtGatherPointsBackward", 20, doc="""Gradient of mluOpExtGatherPoints (scatter-add).
@@ -37,7 +35,7 @@ grad_points empty: SUCCESS, nothing to do. M = 0 otherwise: BAD_PARAM. Cost: B*C
     """,
     order="descs ranks layouts dtypes sizes(grad_points idx grad_output) dense done_if_empty(grad_points) "
           "not_empty(grad_output) data overlap",
-    shape=SHAPE, keys="b c n m",
+    keys="b c n m",
     say=SAY)
 
 operator("gather_points_forward", "mluOpExtGroupPoints", 19, doc="""Takes the features of the points of each group: mluOpExtGatherPoints with M = P*S.
@@ -52,7 +50,7 @@ Source: Qi et al., "PointNet++", 2017; mmcv's grouping_operation.""", args="""
     """,
     order="descs ranks layouts dtypes sizes(points idx output) dense done_if_empty(output) not_empty(points) data "
           "overlap",
-    shape=SHAPE, keys="b c n m",
+    keys="b c n m",
     say=SAY, check="group_points_forward", fill={"m": "p * k"})
 
 operator("gather_points_backward", "mluOpExtGroupPointsBackward", 20, doc="""Gradient of mluOpExtGroupPoints (scatter-add).
@@ -66,5 +64,5 @@ Dtypes, statuses and cost: those of mluOpExtGatherPointsBackward.""", args="""
     """,
     order="descs ranks layouts dtypes sizes(grad_points idx grad_output) dense done_if_empty(grad_points) "
           "not_empty(grad_output) data overlap",
-    shape=SHAPE, keys="b c n m",
+    keys="b c n m",
     say=SAY, check="group_points_backward", fill={"m": "p * k"})

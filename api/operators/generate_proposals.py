@@ -4,12 +4,9 @@ from api.generate.describe import *
 family("GenerateProposalsV2", "mlu_op.h of mlu-ops and its design document.",
        letters={"deltas": "4 A", "rows": "N post_nms_top_n"})
 
-SHAPE = struct("mluopsGenerateProposalsShape", """
-  mluOpDataType_t dtype;
-  int64_t n;       /* may be 0 */
-  int64_t h, w, a; /* h * w * a < 2^31 */
-""", doc="""scores [n, h, w, a], bbox_deltas [n, h, w, 4 * a], im_shape [n, 2], anchors and variances [h, w, a, 4]; rpn_rois
-[n * post_nms_top_n, 4], rpn_roi_probs [n * post_nms_top_n], rpn_rois_num [n].""")
+shape("mluopsGenerateProposalsShape", "n /* may be 0 */; h, w, a /* h * w * a < 2^31 */",
+      "scores [n,h,w,a], bbox_deltas [n,h,w,4*a], im_shape [n,2], anchors and variances [h,w,a,4], rpn_rois "
+      "[n*post_nms_top_n,4], rpn_roi_probs [n*post_nms_top_n], rpn_rois_num [n].")
 
 getter("mluOpGetGenerateProposalsV2WorkspaceSize", "generate_proposals_v2", "scores",
        "handle desc_pointers(scores) size ranks(scores) layouts(scores) nonzero", "", size="size", doc="""Bytes of the workspace of mluOpGenerateProposalsV2: 0, it takes none.
@@ -50,7 +47,7 @@ generate_proposals; docs/op/generate_proposals.md.""", args="""
           "dense(scores bbox_deltas im_shape anchors variances) layouts(rpn_rois rpn_roi_probs rpn_rois_num) "
           "dense(rpn_rois rpn_roi_probs rpn_rois_num) few_anchors indexable(rpn_rois.0) "
           "data(scores: scores bbox_deltas im_shape anchors variances rpn_rois rpn_roi_probs rpn_rois_num) overlap",
-    shape=SHAPE, keys="n h w a pre=pre_nms_top_n post=post_nms_top_n iou=nms_thresh least=min_size offset=pixel_offset", problem="mluopsGenerateProposalsProblem",
+    keys="n h w a pre=pre_nms_top_n post=post_nms_top_n iou=nms_thresh least=min_size offset=pixel_offset", problem="mluopsGenerateProposalsProblem",
     say=SAY, floats="FLOAT",
     derive={"deltas": "dim_product({4, a})", "rows": "dim_product({n, post_nms_top_n})", "all": "dim_product({h, w, a})"},
     rules={"adaptive": rule("eta.value >= 1", "eta: wanted >= 1, no adaptive suppression, got {eta.value}"),

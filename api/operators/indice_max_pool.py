@@ -4,10 +4,7 @@ from api.generate.describe import *
 family("IndiceMaxPool", "mmcv's indice_maxpool.", includes="common/op/indice_pairs.h",
        problem_includes="mluops/problem/indice_convolution.h", numpy=False, letters={"offsets": "K", "places": "P"})
 
-SHAPE = struct("mluopsIndiceMaxPoolShape", """
-  mluOpDataType_t dtype;
-  int64_t inputs, outputs, c;
-""", doc="""features [inputs,c], features_out [outputs,c].""")
+shape("mluopsIndiceMaxPoolShape", "inputs, outputs, c", "features [inputs,c], features_out [outputs,c].")
 
 SAY = {"c": "the channels of features"}
 KEYS = "l=inputs m=outputs c k={p.pairs.offsets}"
@@ -28,7 +25,7 @@ A tensor empty: SUCCESS, nothing written. Cost: C comparisons a pair. Source: mm
           "hook(check_indice_pairs indice_pairs indice_num) ranks(features_out) dtypes(features_out) "
           "sizes(features features_out) dense indexable(features.0 features_out.0) "
           "done_if_empty(features indice_pairs features_out) data overlap",
-    shape=SHAPE, keys=KEYS,
+    keys=KEYS,
     say=SAY, members="""
   mluopsIndiceMaxPoolShape shape;
   mluopsIndicePairs pairs;
@@ -54,7 +51,7 @@ described here is as in the forward call.""", args="""
           "dtypes(features_out grad_output grad_input) sizes(features features_out grad_output grad_input) dense "
           "indexable(features.0 features_out.0) "
           "done_if_empty(features features_out grad_output indice_pairs grad_input) data overlap",
-    shape=SHAPE, keys=KEYS,
+    keys=KEYS,
     say=SAY, members="""
   mluopsIndiceMaxPoolShape shape;
   mluopsIndicePairs pairs;

@@ -3,11 +3,6 @@ from api.generate.describe import *
 
 family("Overlaps of rotated boxes seen from above, and non-maximum suppression by them", "mmcv's iou3d.")
 
-BEV = struct("mluopsBoxesOverlapBevShape", """
-  mluOpDataType_t dtype;
-  int64_t n, m;
-""", doc="""BoxesOverlapBev: boxes_a [n,7], boxes_b [m,7], overlap [n,m].""")
-
 SAY = {"n": "boxes", "7": "numbers of a box"}
 
 operator("boxes_overlap_bev", "mluOpExtBoxesOverlapBev", 33, doc="""The area that each of N boxes shares with each of M, seen from above.
@@ -23,15 +18,8 @@ not. Source: OpenPCDet's iou3d_nms, mmcv's boxes_overlap_bev.""", args="""
     out overlap T [n, m]
     """,
     order="descs ranks sizes dtypes layouts dense done_if_empty(overlap) data overlap",
-    shape=BEV, keys="n m",
+    shape="mluopsBoxesOverlapBevShape", keys="n m",
     say={**SAY, "n": "boxes_a", "m": "boxes_b"}, floats="FLOAT")
-
-SHAPE = struct("mluopsNms3dShape", """
-  mluOpDataType_t dtype;
-  int64_t n;
-  float iou_threshold; /**< not NaN */
-  int32_t rotated;     /**< 0 or 1 */
-""", doc="""Nms3d: boxes and keep [n].""")
 
 operator("nms3d", "mluOpExtNms3d", 34, doc="""Keeps each box whose IoU with every box kept before, seen from above, is not greater than a threshold.
 
@@ -47,6 +35,6 @@ N = 0: num_out 0. Cost: at most N^2 / 2 pairs. Source: OpenPCDet's iou3d_nms, mm
     count num_out
     """,
     order="numbers descs ranks sizes dtypes layouts dense indexable(boxes.0) data(boxes: boxes keep) counts overlap",
-    shape=SHAPE, keys="n iou=iou_threshold rotated",
+    shape="mluopsNms3dShape", keys="n iou=iou_threshold rotated",
     notes={'boxes': '[n,7], NULL where n = 0', 'keep': 'likewise'},
     say=SAY, floats="FLOAT")

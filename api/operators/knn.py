@@ -3,11 +3,6 @@ from api.generate.describe import *
 
 family("Knn", "mmcv's knn.", letters={"k": "k"})
 
-SHAPE = struct("mluopsKnnShape", """
-  mluOpDataType_t dtype;
-  int64_t b, n, m, k;
-""", doc="""Knn: xyz [b,n,3], new_xyz [b,m,3], idx and dist2 [b,m,k].""")
-
 operator("knn", "mluOpExtKnn", 27, doc="""The k nearest of N points for each of M centres.
 
   d[b,m,n] = (cx - x)^2 + (cy - y)^2 + (cz - z)^2, each operation rounded to float (double for DOUBLE), summed in
@@ -26,6 +21,6 @@ points nearby only. Source: mmcv's knn.""", args="""
     """,
     order="numbers descs ranks layouts dtypes sizes(new_xyz xyz idx dist2) dense indexable(xyz.1) not_empty(new_xyz) "
           "done_if_empty(xyz) data overlap",
-    shape=SHAPE, keys="b n m k",
+    keys="b n m k",
     say={"b": "the batch", "3": "coordinates of a point", "m": "the centres of new_xyz"})
 

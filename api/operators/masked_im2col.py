@@ -6,12 +6,8 @@ family("MaskedIm2col and MaskedCol2im", "mlu_op.h of mlu-ops.", hooks="""
 Status has_columns(const TensorArg& data_col, std::int64_t channels, std::int64_t window);
 """, letters={"columns": "C kernel_h kernel_w"})
 
-SHAPE = struct("mluopsMaskedIm2colShape", """
-  mluOpDataType_t dtype;
-  int64_t c, h, w;
-  int64_t m; /* MaskedCol2im: may be 0 */
-  int64_t kernel_h, kernel_w, pad_h, pad_w;
-""", doc="""Image [c,h,w], columns [c*kernel_h*kernel_w,m]; MaskedCol2im: kernel 1 x 1, no padding.""")
+shape("mluopsMaskedIm2colShape", "c, h, w; m /* MaskedCol2im: may be 0 */; kernel_h, kernel_w, pad_h, pad_w",
+      "Image [c,h,w], columns [c*kernel_h*kernel_w,m]; MaskedCol2im: kernel 1 x 1, no padding.")
 
 getter("mluOpGetMaskedIm2colForwardWorkspaceSize", "masked_im2col_forward",
        "feature mask_h_idx mask_w_idx kernel_h kernel_w data_col", "handle descs size", "", size="workspace_size", doc="""Bytes of the workspace of mluOpMaskedIm2colForward: 0, it takes none.
@@ -39,7 +35,7 @@ M = 0: SUCCESS, nothing written. Cost: each element of data_col is written once.
     order="descs numbers layouts ranks(feature mask_h_idx mask_w_idx) dtypes sizes(feature mask_h_idx mask_w_idx) "
           "dense not_empty(feature) pixels(feature) ranks(data_col) hook(has_columns data_col c window) "
           "sizes(data_col) done_if_empty(data_col) data overlap",
-    shape=SHAPE, keys="c h w m kh=kernel_h kw=kernel_w padh=pad_h padw=pad_w",
+    keys="c h w m kh=kernel_h kw=kernel_w padh=pad_h padw=pad_w",
     notes={'mask_h_idx': 'arbitrary', 'mask_w_idx': 'likewise'},
     say=SAY, derive={"window": "kernel_h * kernel_w"},
     sizes={"columns": "c * kernel_h * kernel_w"}, sample={"columns": "c * kernel_h * kernel_w"})
@@ -61,7 +57,7 @@ M = 0: im is 0. Cost: each element of im is written once, each of col read once.
     """,
     order="descs layouts ranks(im mask_h_idx mask_w_idx) dtypes sizes(im mask_h_idx mask_w_idx) dense not_empty(im) "
           "pixels(im) ranks(col) sizes(col) data(im) data(col: col mask_h_idx mask_w_idx) overlap",
-    shape=SHAPE, keys="c h w m",
+    keys="c h w m",
     notes={'mask_h_idx': 'arbitrary: pixels outside are not written, of several for one pixel the last is', 'mask_w_idx': 'likewise'},
     say={**SAY, "c": "the channels of the image"}, lead="im",
     fill={"kernel_h": "1", "kernel_w": "1", "pad_h": "0", "pad_w": "0"})

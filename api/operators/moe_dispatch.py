@@ -4,10 +4,7 @@ from api.generate.describe import *
 family("MoeDispatch", "Tutel's sparse dispatch; mluOp's moe_dispatch.",
        letters={"slots": "num_experts * capacity"})
 
-SHAPE = struct("mluopsMoeDispatchShape", """
-  mluOpDataType_t dtype;
-  int64_t samples, capacity, hidden, experts;
-""", doc="""MoE dispatch: gates, indices, locations [samples], input [samples,hidden], dispatch [experts*capacity,hidden].""")
+shape("mluopsMoeDispatchShape", "samples, capacity, hidden, experts")
 
 SAY = {"slots": "num_experts * capacity"}
 DERIVE = {"slots": "num_experts * capacity"}
@@ -36,7 +33,7 @@ operator("moe_dispatch_forward", "mluOpMoeDispatchForward", 96, doc=f"""Puts eac
     out dispatch T [slots, hidden] -- rows of samples are written, others keep what they hold: a top-k gate calls this
         -- k times. Of several samples of a row the last one counts.
     """,
-    order=ORDER, shape=SHAPE, keys="samples capacity hidden experts", floats="FLOAT", say=SAY, derive=DERIVE,
+    order=ORDER, keys="samples capacity hidden experts", floats="FLOAT", say=SAY, derive=DERIVE,
     rules=FITS, fill={"experts": "args.num_experts"}, no_numpy=True)
 
 getter("mluOpGetMoeDispatchBackwardGateWorkspaceSize", "moe_dispatch_backward_gate", "input",
@@ -52,7 +49,7 @@ operator("moe_dispatch_backward_gate", "mluOpMoeDispatchBackwardGate", 97, doc=f
     workspace
     out grad_gates T [samples] -- 0 for a sample without row
     """,
-    order=BACKWARD_ORDER, shape=SHAPE, keys="samples capacity hidden experts", floats="FLOAT", say=SAY, derive=DERIVE,
+    order=BACKWARD_ORDER, keys="samples capacity hidden experts", floats="FLOAT", say=SAY, derive=DERIVE,
     fill={"experts": "args.num_experts"})
 
 operator("moe_dispatch_backward_data", "mluOpMoeDispatchBackwardData", 98, doc=f"""The gradient of input: grad_input[i, :] = gates[i] * dispatch[row of i, :].
@@ -64,5 +61,5 @@ operator("moe_dispatch_backward_data", "mluOpMoeDispatchBackwardData", 98, doc=f
     {NUMBERS}
     out grad_input T [samples, hidden] -- 0 for a sample without row
     """,
-    order=BACKWARD_ORDER, shape=SHAPE, keys="samples capacity hidden experts", floats="FLOAT", say=SAY, derive=DERIVE,
+    order=BACKWARD_ORDER, keys="samples capacity hidden experts", floats="FLOAT", say=SAY, derive=DERIVE,
     fill={"experts": "args.num_experts"})

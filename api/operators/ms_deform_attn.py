@@ -6,16 +6,12 @@ family("MsDeformAttn", "mluOpMsDeformAttnForward and Backward of MLU-OPS 1.11.",
 Status check_levels(const TensorArg& value, const TensorArg& spatial_shapes, const TensorArg& level_start_index);
 """, letters={"keys": "S", "channels": "D", "points": "P"})
 
-SHAPE = struct("mluopsMsDeformAttnShape", """
-  mluOpDataType_t dtype;
-  int64_t batch, keys, heads, channels, levels, queries, points;
-""", doc="""MsDeformAttn: value [batch,keys,heads,channels], spatial_shapes [levels,2] of h and w, level_start_index [levels],
-sampling_loc [batch,queries,heads,levels,points,2] of x and y, attn_weight [batch,queries,heads,levels,points],
-output [batch,queries,heads,channels]. keys, levels and points may be 0, the pointers of empty tensors NULL. Every
-level lies inside of [0,keys). Locations are arbitrary.""")
+shape("mluopsMsDeformAttnShape", "batch, keys, heads, channels, levels, queries, points",
+      "keys, levels and points may be 0, the pointers of empty tensors NULL. Every level lies inside of "
+      "[0,keys). Locations are arbitrary.")
 
 ATTENTION = dict(
-    shape=SHAPE, keys=None, floats="FLOAT", derive={"step": "std::min<std::int64_t>(batch, im2col_step)"},
+    keys=None, floats="FLOAT", derive={"step": "std::min<std::int64_t>(batch, im2col_step)"},
     say={"spatial_shapes.2": "height and width", "data_spatial_shapes.2": "height and width", "2": "x and y",
          "levels": "the levels of spatial_shapes", "batch": "the batch", "queries": "the queries", "heads": "the heads",
          "points": "the points", "channels": "the channels"},

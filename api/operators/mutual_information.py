@@ -6,10 +6,8 @@ family("MutualInformation", "k2's mutual_information; mluOp's mutual_information
 Status has_boundaries_inside(const TensorArg& opt_boundary, std::int64_t symbols, std::int64_t frames);
 """)
 
-SHAPE = struct("mluopsMutualInformationShape", """
-  mluOpDataType_t dtype;
-  int64_t b, s, t;
-""", doc="""MutualInformation: px [b,s,t+1], py [b,s+1,t], opt_boundary [b,4] (INT64), p [b,s+1,t+1], ans [b].""")
+SHAPE = shape("mluopsMutualInformationShape", "b, s, t",
+              "MutualInformation: px [b,s,t+1], py [b,s+1,t], opt_boundary [b,4] (INT64), p [b,s+1,t+1], ans [b].")
 
 SAY = {"b": "the batch of px", "s": "the symbols of px", "t1": "the frames of py and one", "s1": "the symbols of px and one",
        "t": "the frames of py", "4": "first symbol, first frame, last symbol, last frame"}

@@ -3,11 +3,9 @@ from api.generate.describe import *
 
 family("PointsInBoxes", "statuses as MLU-OPS 1.11 gives them; mmcv's points_in_boxes.")
 
-SHAPE = struct("mluopsPointsInBoxesShape", """
-  mluOpDataType_t dtype;
-  int64_t b, m, n;
-  int32_t centred; /**< 1: z of a box is its centre, and 1e-5 is added to half its sides; 0: z is the bottom */
-""", doc="""PointsInBoxes: points [b,m,3], boxes [b,n,7].""")
+shape("mluopsPointsInBoxesShape",
+      "b, m, n; int32_t centred /**< 1: z of a box is its centre, and 1e-5 is added to half its sides, 0: z "
+      "is the bottom */")
 
 SAY = {"b": "the batch", "3": "coordinates of a point", "7": "numbers of a box", "m": "the points", "n": "the boxes"}
 
@@ -24,7 +22,7 @@ An empty tensor: SUCCESS, nothing written. Cost: at most 12*B*M*N flops. Source:
     """,
     order="descs ranks layouts dtypes sizes(points boxes points_indices) dense indexable(boxes.1) "
           "done_if_empty(points boxes points_indices) data overlap",
-    shape=SHAPE, keys='b m n z={p.shape.centred != 0 ? "centre" : "bottom"}',
+    keys='b m n z={p.shape.centred != 0 ? "centre" : "bottom"}',
     problem_doc="""idx [b,m]: the first box, or -1.""",
     say=SAY, floats="FLOAT", check="points_in_boxes", fill={"centred": "1"})
 
@@ -39,7 +37,7 @@ Arguments, dtypes, statuses and cost: those of mluOpPointsInBoxes. Source: mmcv'
     """,
     order="descs ranks layouts dtypes sizes(points boxes points_indices) dense indexable(boxes.1) "
           "done_if_empty(points boxes points_indices) data overlap",
-    shape=SHAPE, keys='b m n z={p.shape.centred != 0 ? "centre" : "bottom"}',
+    keys='b m n z={p.shape.centred != 0 ? "centre" : "bottom"}',
     problem_doc="""idx [b,m]: the first box, or -1.""",
     say=SAY, floats="FLOAT", fill={"centred": "0"})
 
@@ -52,6 +50,6 @@ Dtypes, statuses and cost: those of mluOpPointsInBoxes. Source: mmcv's points_in
     """,
     order="descs ranks layouts dtypes sizes(points boxes inside) dense indexable(boxes.1) "
           "done_if_empty(points boxes inside) data overlap",
-    shape=SHAPE, keys="b m n",
+    keys="b m n",
     problem_doc="""inside [b,m,n]: 1 or 0.""",
     say=SAY, floats="FLOAT", fill={"centred": "0"})

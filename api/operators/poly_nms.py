@@ -3,10 +3,7 @@ from api.generate.describe import *
 
 family("PolyNms", "mlu_op.h of mlu-ops.")
 
-SHAPE = struct("mluopsPolyNmsShape", """
-  mluOpDataType_t dtype;
-  int64_t n;
-""", doc="""boxes [n,9], output [n]; n < 2^31.""")
+shape("mluopsPolyNmsShape", "n", "n < 2^31.")
 
 getter("mluOpGetPolyNmsWorkspaceSize", "poly_nms", "boxes", "handle desc_pointers(boxes) size ranks(boxes) sizes(boxes)", "", size="size", doc="""Bytes of the workspace of mluOpPolyNms: 0, it takes none.
 BAD_PARAM: NULL; boxes that are not [N, 9].""")
@@ -27,6 +24,6 @@ docs/op/poly_nms.md.""", args="""
     """,
     order="descs numbers ranks sizes dtypes layouts dense indexable(boxes.0) data(boxes: boxes output) counts "
           "overlap",
-    shape=SHAPE, keys="n iou=iou_threshold",
+    keys="n iou=iou_threshold",
     notes={'boxes': 'NULL where n = 0', 'output': 'likewise', 'iou_threshold': 'not NaN'},
     say=SAY, floats="FLOAT")

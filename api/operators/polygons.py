@@ -7,11 +7,6 @@ family("ConvexIou, ConvexGiou, MinAreaPolygons and PointsInPolygons",
        problem_includes="mluops/problem/box_iou.h",
        about="problem structs of ConvexIou, ConvexGiou, MinAreaPolygons, PointsInPolygons (see mluops/problem.h)")
 
-PAIRS = struct("mluopsConvexIouShape", """
-  mluOpDataType_t dtype;
-  int64_t n, k;
-""", doc="""pointsets [n,18], polygons [k,8], ious [n,k].""")
-
 prose("""
 /* mluOp has none of these. A quadrilateral: x and y of four corners, in turn either way round, concave ones as they
  * are. A point set: x and y of nine points, of which the convex hull counts. One with a number that is not finite
@@ -28,14 +23,12 @@ Source: mmcv's convex_iou.""", args="""
     out ious T [n, k] -- 0 where less than 1e-13 of both areas is shared
     """,
     order="descs ranks sizes dtypes layouts dense done_if_empty(ious) data overlap",
-    shape=PAIRS, keys="n k", floats="FLOAT",
+    shape="mluopsConvexIouShape", keys="n k", floats="FLOAT",
     say={**SAY, "n": "pointsets", "k": "polygons"})
 
-POINTSETS = struct("mluopsPointsetsShape", """
-  mluOpDataType_t dtype;
-  int64_t n;
-""", doc="""ConvexGiou: pointsets [n,18], polygons [n,8], giou [n], grad_pointsets [n,18].
-MinAreaPolygons: pointsets [n,18], polygons [n,8].""")
+POINTSETS = shape("mluopsPointsetsShape", "n",
+                  "ConvexGiou: pointsets [n,18], polygons [n,8], giou [n], grad_pointsets [n,18]. MinAreaPolygons: "
+                  "pointsets [n,18], polygons [n,8].")
 
 operator("convex_giou", "mluOpExtConvexGiou", 73, doc="""Generalized IoU of the hulls of point sets with quadrilaterals, one by one, and its gradient by the points.
 
@@ -66,11 +59,6 @@ Cost: a sort of nine points and some 500 flops a set. Source: mmcv's min_area_po
     shape=POINTSETS, keys="n", floats="FLOAT",
     say={**SAY, "n": "pointsets"})
 
-INSIDE = struct("mluopsPointsInPolygonsShape", """
-  mluOpDataType_t dtype;
-  int64_t n, m;
-""", doc="""points [n,2], polygons [m,8], inside [n,m].""")
-
 operator("points_in_polygons", "mluOpExtPointsInPolygons", 75, doc="""Which points are inside of which quadrilaterals.
 
 Cost: two comparisons a pair, some 30 flops where the point's line meets the quadrilateral.
@@ -82,6 +70,6 @@ Source: mmcv's points_in_polygons.""", args="""
         -- NaN crosses nothing.
     """,
     order="descs ranks sizes dtypes layouts dense done_if_empty(inside) data overlap",
-    shape=INSIDE, keys="n m", floats="FLOAT",
+    shape="mluopsPointsInPolygonsShape", keys="n m", floats="FLOAT",
     say={**SAY, "n": "points", "m": "polygons"})
 

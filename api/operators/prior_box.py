@@ -6,13 +6,9 @@ family("PriorBox", "mlu_op.h of mlu-ops and its design document.", hooks="""
 std::int64_t count_priors(std::int64_t sizes, std::int64_t ratios, std::int64_t squares);
 """, letters={"sizes": "M", "ratios": "R", "squares": "M", "priors": "P"})
 
-SHAPE = struct("mluopsPriorBoxShape", """
-  mluOpDataType_t dtype;
-  int64_t sizes, ratios;
-  int64_t max_sizes; /* 0 or sizes */
-  int64_t h, w;
-""", doc="""min_sizes [sizes], aspect_ratios [ratios], variances [4], max_sizes [max_sizes]; output and var
-[h, w, sizes * ratios + max_sizes, 4].""")
+shape("mluopsPriorBoxShape", "sizes, ratios; max_sizes /* 0 or sizes */; h, w",
+      "min_sizes [sizes], aspect_ratios [ratios], variances [4], max_sizes [max_sizes]; output and var [h, "
+      "w, sizes * ratios + max_sizes, 4].")
 
 SAY = {"variances.4": "x1, y1, x2, y2", "output.4": "x1, y1, x2, y2",
        "priors": "min_sizes times aspect_ratios, plus max_sizes"}
@@ -43,7 +39,7 @@ written. Source: Liu et al., "SSD", ECCV 2016; Paddle's prior_box; docs/op/prior
     order="descs numbers ranks not_empty(min_sizes aspect_ratios) sizes(min_sizes aspect_ratios variances) "
           "all_or_none sizes(output var) dtypes layouts dense done_if_empty(output) "
           "data(min_sizes aspect_ratios variances output var) data(max_sizes: max_sizes) overlap",
-    shape=SHAPE, keys="h w sizes ratios squares={p.shape.max_sizes != 0 ? 1 : 0} imh=im_height imw=im_width steph=step_h stepw=step_w offset clip minmax=min_max_order",
+    keys="h w sizes ratios squares={p.shape.max_sizes != 0 ? 1 : 0} imh=im_height imw=im_width steph=step_h stepw=step_w offset clip minmax=min_max_order",
     say=SAY, floats="FLOAT",
     derive={"priors": "count_priors(sizes, ratios, squares)"}, sizes={"priors": "sizes * ratios + squares"},
     rules={"all_or_none": rule("squares == 0 || squares == sizes", "max_sizes: wanted dimension 0 to be {sizes} (those of "

@@ -3,13 +3,8 @@ from api.generate.describe import *
 
 family("PrRoIPool", "mmcv's prroi_pool.")
 
-SHAPE = struct("mluopsPrRoiPoolShape", """
-  mluOpDataType_t dtype;
-  int64_t batch, h, w, c;
-  int64_t rois; /* backward: may be 0 */
-  int64_t pooled_h, pooled_w;
-  float spatial_scale;
-""", doc="""PrRoIPool: input [batch,h,w,c], rois [rois,5], output [rois,pooled_h,pooled_w,c].""")
+SHAPE = shape("mluopsPrRoiPoolShape", "batch, h, w, c; rois /* backward: may be 0 */; pooled_h, pooled_w; "
+              "float spatial_scale")
 
 SAY = {"rois": "the number of RoIs", "c": "the channels of input", "5": "batch index, x1, y1, x2, y2"}
 
@@ -34,7 +29,7 @@ mmcv's prroi_pool; docs/op/prroi_pool.md.""", args="""
     """,
     order="descs layouts ranks dtypes sizes(input rois output) bins dense done_if_empty(input output) data overlap "
           "batch_indices(rois)",
-    shape=SHAPE, keys="b=batch h w c r=rois ph=pooled_h pw=pooled_w scale=spatial_scale", problem="mluopsPrRoiPoolForwardProblem",
+    shape="mluopsPrRoiPoolShape", keys="b=batch h w c r=rois ph=pooled_h pw=pooled_w scale=spatial_scale", problem="mluopsPrRoiPoolForwardProblem",
     say=SAY, rules={"bins": bins("output")})
 
 operator("prroi_pool_backward", "mluOpExtPrRoiPoolBackward", 81, doc="""Gradients of mluOpExtPrRoiPoolForward with respect to input (scatter-add) and to rois.
@@ -52,7 +47,7 @@ Anything not described here is as in the forward call. B, H, W or C = 0: SUCCESS
           "sizes(grad_input) dense(grad_input) both_unless_empty(grad_input) layouts(grad_rois) "
           "dtypes(grad_rois) ranks(grad_rois) sizes(grad_rois) dense(grad_rois) both_unless_empty(grad_rois) "
           "one done_if_empty(input) data(grad_output: grad_output input rois) overlap batch_indices(rois)",
-    shape=SHAPE, keys='b=batch h w c r=rois ph=pooled_h pw=pooled_w scale=spatial_scale grads={p.grad_rois == nullptr ? "image" : p.grad_input == nullptr ? "rois" : "both"}', problem="mluopsPrRoiPoolBackwardProblem",
+    shape="mluopsPrRoiPoolShape", keys='b=batch h w c r=rois ph=pooled_h pw=pooled_w scale=spatial_scale grads={p.grad_rois == nullptr ? "image" : p.grad_input == nullptr ? "rois" : "both"}', problem="mluopsPrRoiPoolBackwardProblem",
     notes={'grad_input': 'nullptr: not wanted', 'grad_rois': '[rois,5]; nullptr: not wanted'},
     say=SAY, lead="input",
     rules={"bins": bins("grad_output"), "one": rule("grad_input.desc != nullptr || grad_rois.desc != nullptr",

@@ -3,14 +3,9 @@ from api.generate.describe import *
 
 family("PsRoiPool", "mlu_op.h of mlu-ops.", letters={"channels": "D PH PW", "output_dim": "D"})
 
-SHAPE = struct("mluopsPsRoiPoolShape", """
-  mluOpDataType_t dtype;
-  int64_t batch, h, w;
-  int64_t rois; /* backward: may be 0 */
-  int64_t pooled_h, pooled_w, output_dim;
-  float spatial_scale;
-""", doc="""input [batch,h,w,output_dim*pooled_h*pooled_w], rois [rois,5], output and mapping_channel
-[rois,pooled_h,pooled_w,output_dim]; fewer than 2^31 channels.""")
+shape("mluopsPsRoiPoolShape",
+      "batch, h, w; rois /* backward: may be 0 */; pooled_h, pooled_w, output_dim; float spatial_scale",
+      "Fewer than 2^31 channels.")
 
 POOLS = dict(
     say={"rois": "the number of RoIs", "5": "batch index, x1, y1, x2, y2",
@@ -51,7 +46,7 @@ each bin and channel. Source: Dai et al., "R-FCN", NIPS 2016; docs/op/ps_roi_poo
           "sizes(input) dense(input rois output) layouts(mapping_channel) ranks(mapping_channel) "
           "sizes(mapping_channel) dtypes(mapping_channel) dense(mapping_channel) given group "
           "done_if_empty(input output) data overlap batch_indices(rois)",
-    shape=SHAPE, keys="b=batch h w d=output_dim r=rois ph=pooled_h pw=pooled_w scale=spatial_scale mapping={p.mapping_channel != nullptr ? 1 : 0}",
+    keys="b=batch h w d=output_dim r=rois ph=pooled_h pw=pooled_w scale=spatial_scale mapping={p.mapping_channel != nullptr ? 1 : 0}",
     notes={'mapping_channel': 'may be NULL'},
     rules=rules("input"), **POOLS, fixed={"group_size": "pooled_height"})
 
@@ -76,6 +71,6 @@ mluOpPsRoiPoolForward. Bitwise equal for every number of threads.""", args="""
           "layouts(mapping_channel) ranks(mapping_channel) sizes(mapping_channel) dtypes(mapping_channel) "
           "dense(mapping_channel) given done_if_empty(bottom_grad) data(bottom_grad) data(top_grad: top_grad rois) "
           "overlap batch_indices(rois)",
-    shape=SHAPE, keys="b=batch h w d=output_dim r=rois ph=pooled_h pw=pooled_w scale=spatial_scale mapping={p.mapping_channel != nullptr ? 1 : 0}",
+    keys="b=batch h w d=output_dim r=rois ph=pooled_h pw=pooled_w scale=spatial_scale mapping={p.mapping_channel != nullptr ? 1 : 0}",
     notes={'mapping_channel': 'arbitrary: outside the channels adds to nothing; NULL: what the forward wrote'},
     rules=rules("bottom_grad"), lead="bottom_grad", **POOLS)

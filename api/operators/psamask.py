@@ -4,12 +4,7 @@ from api.generate.describe import *
 family("PSAMask", "psamask design document; statuses as MLU-OPS 1.11 gives them.", numpy=False,
        letters={"cells": "h_mask*w_mask", "pixels": "H*W"})
 
-SHAPE = struct("mluopsPsamaskShape", """
-  mluOpDataType_t dtype;
-  int64_t n, h, w;
-  int64_t h_mask, w_mask;
-  int psa_type;
-""", doc="""PSAMask: x [n,h,w,h_mask*w_mask], y [n,h,w,h*w]; psa_type 0 collect, 1 distribute.""")
+shape("mluopsPsamaskShape", "n, h, w; h_mask, w_mask; int psa_type", "psa_type 0 collect, 1 distribute.")
 
 # MLU-OPS maps every failure of this function's shape check, strides and size included, to BAD_PARAM.
 MASKS = dict(
@@ -32,7 +27,6 @@ design document.""", args="""
     out y T image [n, h, w, pixels] py=output
     """,
     order="descs ranks layouts dtypes numbers sizes(x y) strides countable(BAD_PARAM) done_if_empty(x y) data overlap",
-    shape=SHAPE,
     lead="x", **MASKS)
 
 operator("psamask_backward", "mluOpPsamaskBackward", 3, doc="""Gradient of mluOpPsamaskForward: dx gathers the dy its cell was copied to; uncovered cells get 0.
@@ -45,6 +39,5 @@ Empty dy: SUCCESS, nothing written. Otherwise as mluOpPsamaskForward.""", args="
     out dx T image [n, h, w, cells] py=grad_input
     """,
     order="descs ranks(dx dy) layouts(dx dy) dtypes numbers sizes(dx dy) strides countable(BAD_PARAM) done_if_empty(dx dy) data overlap",
-    shape=SHAPE,
     lead="dy", image="dx", **MASKS)
 

@@ -4,16 +4,9 @@ from api.generate.describe import *
 family("RoiAlign", "mluOpRoiAlignForward_v2 and Backward_v2 of MLU-OPS 1.11.",
        letters={"pooled_height": "pooled_height", "pooled_width": "pooled_width", "pooled_h": "pooled_height", "pooled_w": "pooled_width"})
 
-SHAPE = struct("mluopsRoiAlignShape", """
-  mluOpDataType_t dtype;
-  int64_t batch, h, w, c;
-  int64_t rois; /* backward: may be 0 */
-  int64_t pooled_h, pooled_w;
-  float spatial_scale;
-  int sampling_ratio;
-  int aligned;
-  int mean; /* 1: the mean of the samples, 0: the greatest */
-""", doc="""RoiAlign: input [batch,h,w,c], rois [rois,5], output [rois,pooled_h,pooled_w,c].""")
+shape("mluopsRoiAlignShape",
+      "batch, h, w, c; rois /* backward: may be 0 */; pooled_h, pooled_w; float spatial_scale; int "
+      "sampling_ratio; int aligned; int mean /* 1: the mean of the samples, 0: the greatest */")
 
 prose("""
 typedef struct mluOpRoiAlignStruct* mluOpRoiAlignForwardDescriptor_t;
@@ -63,7 +56,7 @@ docs/op/roi_align.md.""", args="""
           "sizes(input boxes output) descs(argmax_x argmax_y) layouts(argmax_x argmax_y) dtypes(argmax_x argmax_y) "
           "sizes(argmax_x argmax_y) dense done_if_empty(input output) data(input boxes output) data(argmax_x argmax_y) "
           "overlap batch_indices(boxes)",
-    shape=SHAPE, keys=KEYS, say=SAY, notes={"argmax_x": "NULL where shape.mean"},
+    keys=KEYS, say=SAY, notes={"argmax_x": "NULL where shape.mean"},
     fill={"pooled_h": "pooled_height", "pooled_w": "pooled_width", "mean": "pool_mode", "aligned": "desc.aligned ? 1 : 0"},
     fixed={"pool_mode": "1", "argmax_x": "None", "argmax_y": "None"})
 
@@ -85,7 +78,7 @@ B, H, W or C = 0: SUCCESS, nothing written. Anything not described here is as in
           "sizes(grads_image boxes grads) height width numbers descs(argmax_x argmax_y) layouts(argmax_x argmax_y) "
           "dtypes(argmax_x argmax_y) sizes(argmax_x argmax_y) dense done_if_empty(grads_image) data(grads_image) "
           "data(grads: grads boxes argmax_x argmax_y) overlap batch_indices(boxes)",
-    shape=SHAPE, keys=KEYS, say=SAY, rules=GRADS, lead="grads_image", fill={"mean": "pool_mode"},
+    keys=KEYS, say=SAY, rules=GRADS, lead="grads_image", fill={"mean": "pool_mode"},
     notes={"argmax_x": "NULL where shape.mean"},
     fixed={"pool_mode": "1", "argmax_x": "None", "argmax_y": "None"})
 
@@ -100,5 +93,5 @@ operator("roi_align_backward", "mluOpRoiAlignBackward", 14, doc="""Gradient of t
     order="descs layouts(grads_image grads boxes) ranks(grads_image grads boxes) dtypes(grads_image grads boxes) "
           "sizes(grads_image boxes grads) height width dense done_if_empty(grads_image) "
           "data(grads_image) data(grads: grads boxes) overlap batch_indices(boxes)",
-    shape=SHAPE, keys=KEYS, say=SAY, rules=GRADS, lead="grads_image", check="roi_align_mean_backward",
+    keys=KEYS, say=SAY, rules=GRADS, lead="grads_image", check="roi_align_mean_backward",
     fill={"mean": "1", "argmax_x": "nullptr", "argmax_y": "nullptr"}, no_numpy=True)

@@ -4,16 +4,9 @@ from api.generate.describe import *
 family("RoiAlignRotated", "mlu_op.h of mlu-ops.",
        letters={"pooled_height": "pooled_height", "pooled_width": "pooled_width"})
 
-SHAPE = struct("mluopsRoiAlignRotatedShape", """
-  mluOpDataType_t dtype;
-  int64_t batch, h, w, c;
-  int64_t rois; /* backward: may be 0 */
-  int64_t pooled_h, pooled_w;
-  float spatial_scale;  /* >= 0 */
-  int32_t sample_ratio; /* >= 0 */
-  int32_t aligned;      /* 0 or 1 */
-  int32_t clockwise;    /* 0 or 1 */
-""", doc="""RoiAlignRotated: input [batch,h,w,c], rois [rois,6], output [rois,pooled_h,pooled_w,c].""")
+shape("mluopsRoiAlignRotatedShape",
+      "batch, h, w, c; rois /* backward: may be 0 */; pooled_h, pooled_w; float spatial_scale /* >= 0 */; "
+      "int32_t sample_ratio /* >= 0 */; int32_t aligned, clockwise /* 0 or 1 */")
 
 SAY = {"rois": "the number of RoIs", "c": "the channels of the image", "6": "batch index, x, y, w, h, rotation"}
 
@@ -35,7 +28,7 @@ Source: mmcv's roi_align_rotated, detectron2's ROIAlignRotated; docs/op/roi_alig
     """,
     order="descs numbers layouts ranks dtypes sizes(features rois output) dense done_if_empty(features output) data "
           "overlap batch_indices(rois)",
-    shape=SHAPE, keys="b=batch h w c r=rois ph=pooled_h pw=pooled_w scale=spatial_scale ratio=sample_ratio aligned clockwise",
+    keys="b=batch h w c r=rois ph=pooled_h pw=pooled_w scale=spatial_scale ratio=sample_ratio aligned clockwise",
     say=SAY)
 
 operator("roi_align_rotated_backward", "mluOpRoiAlignRotatedBackward", 59, doc="""Gradient of mluOpRoiAlignRotatedForward with respect to features (scatter-add).
@@ -53,5 +46,5 @@ Anything not described here is as in the forward call. B, H, W or C = 0: SUCCESS
     """,
     order="descs numbers layouts ranks dtypes sizes(bottom_grad rois top_grad) dense done_if_empty(bottom_grad) "
           "data(bottom_grad) data(top_grad: top_grad rois) overlap batch_indices(rois)",
-    shape=SHAPE, keys="b=batch h w c r=rois ph=pooled_h pw=pooled_w scale=spatial_scale ratio=sample_ratio aligned clockwise",
+    keys="b=batch h w c r=rois ph=pooled_h pw=pooled_w scale=spatial_scale ratio=sample_ratio aligned clockwise",
     say=SAY, lead="bottom_grad")

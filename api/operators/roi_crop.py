@@ -3,14 +3,10 @@ from api.generate.describe import *
 
 family("RoiCrop", "mlu_op.h of mlu-ops.", letters={"grids": "G", "out_h": "OH", "out_w": "OW"})
 
-SHAPE = struct("mluopsRoiCropShape", """
-  mluOpDataType_t dtype;
-  int64_t batch, h, w, c;
-  int64_t grids, out_h, out_w;
-""", doc="""input [batch,h,w,c], grid [grids,out_h,out_w,2], output [grids,out_h,out_w,c]; grids is a multiple of batch.""")
+shape("mluopsRoiCropShape", "batch, h, w, c; grids, out_h, out_w", "grids is a multiple of batch.")
 
 CROPS = dict(
-    shape=SHAPE, floats="FLOAT", keys="b=batch h w c grids={p.shape.grids / p.shape.batch} oh=out_h ow=out_w",
+    floats="FLOAT", keys="b=batch h w c grids={p.shape.grids / p.shape.batch} oh=out_h ow=out_w",
     say={"2": "y, x", "grids": "the number of grids", "out_h": "the height of a grid", "out_w": "the width of a grid",
          "c": "the channels of the images"},
     rules={"images": rule("grids % batch == 0", "grid: wanted dimension 0 to be a multiple of {batch} (the number of images), "

@@ -3,13 +3,9 @@ from api.generate.describe import *
 
 family("RoiPooling", "mluOpRoiPoolingForward and Backward of MLU-OPS 1.11; mmcv's roi_pool.")
 
-SHAPE = struct("mluopsRoiPoolShape", """
-  mluOpDataType_t dtype;
-  int64_t batch, h, w, c;
-  int64_t rois; /* backward: may be 0 */
-  int64_t pooled_h, pooled_w;
-  float spatial_scale;
-""", doc="""RoiPooling: input [batch,h,w,c], rois [rois,5], output and argmax [rois,pooled_h,pooled_w,c]; h * w < 2^31.""")
+shape("mluopsRoiPoolShape",
+      "batch, h, w, c; rois /* backward: may be 0 */; pooled_h, pooled_w; float spatial_scale",
+      "h * w < 2^31.")
 
 prose("""
 /** Ways to pool. */
@@ -50,7 +46,7 @@ Girshick, "Fast R-CNN", ICCV 2015; mmcv's roi_pool; docs/op/roi_pool.md.""", arg
     """,
     order="descs mode scale layouts ranks dtypes sizes(input rois output) bins dense pixels(input) done_if_empty(input output) data"
           " overlap batch_indices(rois)",
-    shape=SHAPE, keys="b=batch h w c r=rois ph=pooled_h pw=pooled_w scale=spatial_scale argmax?",
+    keys="b=batch h w c r=rois ph=pooled_h pw=pooled_w scale=spatial_scale argmax?",
     notes={'argmax': 'may be NULL'},
     fixed={"pooling_mode": "0"}, say=SAY, rules={**RULES, "bins": bins("output")})
 
@@ -66,7 +62,7 @@ B, H, W or C = 0: SUCCESS, nothing written. Anything not described here is as in
     """,
     order="descs mode scale layouts ranks dtypes sizes(grads_image rois grads argmax) bins dense pixels(grads_image)"
           " done_if_empty(grads_image) data(grads_image) data(grads: grads rois argmax) overlap batch_indices(rois)",
-    shape=SHAPE, keys="b=batch h w c r=rois ph=pooled_h pw=pooled_w scale=spatial_scale",
+    keys="b=batch h w c r=rois ph=pooled_h pw=pooled_w scale=spatial_scale",
     notes={'argmax': 'arbitrary: outside [0,h*w-1] adds to nothing'},
     fixed={"pooling_mode": "0"}, say=SAY, rules={**RULES, "bins": bins("grads", " argmax.1=0")}, lead="grads_image")
 

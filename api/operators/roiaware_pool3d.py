@@ -4,13 +4,10 @@ from api.generate.describe import *
 family("RoiAwarePool3d", "statuses as MLU-OPS 1.11 gives them.",
        letters={"pts_num": "P", "max_pts_each_voxel": "S", "points": "P"})
 
-SHAPE = struct("mluopsRoiAwarePool3dShape", """
-  mluOpDataType_t dtype;
-  int64_t n, points, c, most;
-  int64_t x, y, z; /**< at most 256 */
-  int32_t mean;    /**< 0: maximum, 1: mean */
-""", doc="""RoiAwarePool3d: rois [n,7], pts [points,3], features [points,c], outputs [n,x,y,z,...], `most` numbers a voxel in
-pts_idx_of_voxels: a count and up to most - 1 indices.""")
+SHAPE = shape("mluopsRoiAwarePool3dShape",
+              "n, points, c, most; x, y, z /**< at most 256 */; int32_t mean /**< 0: maximum, 1: mean */",
+              "RoiAwarePool3d: rois [n,7], pts [points,3], features [points,c], outputs [n,x,y,z,...], `most` "
+              "numbers a voxel in pts_idx_of_voxels: a count and up to most - 1 indices.")
 
 getter("mluOpGetRoiAwarePool3dForwardWorkspaceSize", "roiaware_pool3d_forward", "rois pts pts_feature",
        "handle descs(rois pts pts_feature) size ranks(rois) countable(rois) ranks(pts) countable(pts) ranks(pts_feature) "

@@ -4,11 +4,9 @@ from api.generate.describe import *
 family("RoiPointPool3d", "statuses as MLU-OPS 1.11 gives them.",
        letters={"pts_num": "N", "feature_in_len": "C", "boxes_num": "M", "sampled_pts_num": "S", "width": "3 + C"})
 
-SHAPE = struct("mluopsRoiPointPool3dShape", """
-  mluOpDataType_t dtype;
-  int64_t b, n, m, c, samples;
-""", doc="""RoiPointPool3d: points [b,n,3], point_features [b,n,c], boxes3d [b,m,7], pooled_features [b,m,samples,3+c],
-pooled_empty_flag [b,m].""")
+SHAPE = shape("mluopsRoiPointPool3dShape", "b, n, m, c, samples",
+              "RoiPointPool3d: points [b,n,3], point_features [b,n,c], boxes3d [b,m,7], pooled_features "
+              "[b,m,samples,3+c], pooled_empty_flag [b,m].")
 
 getter("mluOpGetRoiPointPool3dWorkspaceSize", "roipoint_pool3d",
        "batch_size pts_num boxes_num feature_in_len sampled_pts_num points point_features boxes3d pooled_features pooled_empty_flag",

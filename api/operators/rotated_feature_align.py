@@ -3,15 +3,8 @@ from api.generate.describe import *
 
 family("RotatedFeatureAlign", "mmcv's rotated_feature_align.")
 
-SHAPE = struct("mluopsRotatedFeatureAlignShape", """
-  mluOpDataType_t dtype;
-  int64_t batch, h, w, c;
-  float spatial_scale;
-  int32_t points; /* 1 or 5 */
-""", doc="""RotatedFeatureAlign: input and output [batch,h,w,c], bboxes [batch,h,w,5].""")
-
 ALIGN = dict(
-    shape=SHAPE, keys="b=batch h w c scale=spatial_scale points",
+    notes={"points": "1 or 5"}, keys="b=batch h w c scale=spatial_scale points",
     say={"batch": "the number of images", "h": "the height of the images", "w": "the width of the images",
          "5": "y, x, width, height, angle"},
     rules={"one_or_five": rule("points == 1 || points == 5", "points: wanted 1 or 5, got {points}", wrong="points=2")})

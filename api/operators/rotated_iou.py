@@ -3,14 +3,11 @@ from api.generate.describe import *
 
 family("RotatedIou", letters={"pairs": "N", "numbers": "5 or 7"})
 
-SHAPE = struct("mluopsRotatedIouShape", """
-  mluOpDataType_t dtype;
-  int64_t count;
-  int64_t numbers; /* 5 or 7 */
-""", doc="""RotatedIou: boxes [count,numbers], ious [count].""")
+shape("mluopsRotatedIouShape", "count; numbers /* 5 or 7 */",
+      "RotatedIou: boxes [count,numbers], ious [count].")
 
 PAIRS = dict(
-    shape=SHAPE, lead="box1", floats="FLOAT", keys="b={1} n=count numbers", fill={"count": "batch * pairs"},
+    lead="box1", floats="FLOAT", keys="b={1} n=count numbers", fill={"count": "batch * pairs"},
     say={"batch": "that of box1", "pairs": "that of box1"}, sample={"numbers": "random_.chance(2) ? 5 : 7"},
     rules={"of_box": rule("numbers == 5 || numbers == 7", "box1: wanted dimension 2 to be 7 (numbers of a box, or 5 of a "
                                                           "rectangle), got {numbers} in {shape_text(box1)}",

@@ -17,20 +17,15 @@ std::int64_t channels_of(const TensorArg& x);
 std::int64_t rows_of(const TensorArg& x, std::int64_t channels);
 """)
 
-SHAPE = struct("mluopsSyncBatchNormShape", """
-  mluOpDataType_t dtype;
-  int64_t rows, c;
-""", doc="""SyncBatchNorm: x [rows,c], of whatever rank; what belongs to channels is [c] and FLOAT, DOUBLE where x is DOUBLE.""")
+SHAPE = shape("mluopsSyncBatchNormShape", "rows, c",
+              "SyncBatchNorm: x [rows,c], of whatever rank; what belongs to channels is [c] and FLOAT, DOUBLE where "
+              "x is DOUBLE.")
 GATHER_SHAPE = struct("mluopsSyncBatchNormGatherShape", """
   mluOpDataType_t dtype; /* of moving_mean, moving_var and count_all */
   int64_t processes, c;
   float momentum, eps;
 """, doc="""Statistics of several processes: mean_all, invstd_all [processes,c], count_all [processes].""")
-STATS_SHAPE = struct("mluopsSyncBatchNormStatsShape", """
-  mluOpDataType_t dtype;
-  int64_t rows, c;
-  float eps;
-""")
+STATS_SHAPE = shape("mluopsSyncBatchNormStatsShape", "rows, c; float eps")
 
 C = {"c": "channels_of(x)", "rows": "rows_of(x, c)"}
 X = """T, layout NHWC, NDHWC, NLC or NC: channels last."""

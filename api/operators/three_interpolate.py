@@ -3,11 +3,6 @@ from api.generate.describe import *
 
 family("ThreeInterpolate", "design document; statuses as MLU-OPS 1.11 gives them.", numpy=False)
 
-SHAPE = struct("mluopsThreeInterpolateShape", """
-  mluOpDataType_t dtype;
-  int64_t b, c, m, n;
-""", doc="""ThreeInterpolate: features [b,c,m], indices and weights [b,n,3], output [b,c,n].""")
-
 SAY = {"b": "the batch", "c": "the channels", "3": "neighbours of a point", "n": "the points of indices"}
 
 operator("three_interpolate_forward", "mluOpThreeInterpolateForward", 4, doc="""Interpolates N points from three of M neighbours each.
@@ -24,7 +19,7 @@ B, C or N = 0: BAD_PARAM. M = 0: SUCCESS, nothing written. Cost: 6*B*C*N flops. 
     """,
     order="descs ranks layouts dtypes sizes(features indices weights output) dense "
           "not_empty(indices weights output) done_if_empty(features) data overlap",
-    shape=SHAPE, keys="b c m n",
+    keys="b c m n",
     say=SAY)
 
 operator("three_interpolate_backward", "mluOpThreeInterpolateBackward", 5, doc="""Gradient of mluOpThreeInterpolateForward (scatter-add).
@@ -39,7 +34,7 @@ B, C, M or N = 0: BAD_PARAM. Cost: 6*B*C*N flops.""", args="""
     """,
     order="descs ranks layouts dtypes sizes(grad_output indices weights grad_features) dense "
           "not_empty(indices weights grad_output grad_features) data overlap",
-    shape=SHAPE, keys="b c m n",
+    keys="b c m n",
     say=SAY, bind={"n": "indices"})
 
 operator("three_interpolate_backward_weight", "mluOpExtThreeInterpolateBackwardWeight", 110, doc="""Gradient of the weights of mluOpThreeInterpolateForward.
@@ -55,5 +50,5 @@ B, C, M or N = 0: BAD_PARAM. Sums in float32, double's in double. Cost: 6*B*C*N 
     """,
     order="descs ranks layouts dtypes sizes(grad_output features indices grad_weights) dense "
           "not_empty(features indices grad_weights grad_output) data overlap",
-    shape=SHAPE, keys="b c m n",
+    keys="b c m n",
     say={"b": "the batch", "c": "the channels", "3": "neighbours of a point", "n": "the points of grad_output"})

@@ -3,11 +3,6 @@ from api.generate.describe import *
 
 family("ThreeNN", "statuses as MLU-OPS 1.11 gives them.")
 
-SHAPE = struct("mluopsThreeNNShape", """
-  mluOpDataType_t dtype;
-  int64_t b, n, m;
-""", doc="""ThreeNN: unknown [b,n,3], known [b,m,3], dist2 and idx [b,n,3].""")
-
 getter("mluOpGetThreeNNForwardWorkspaceSize", "three_nn_forward", "known", "handle descs(known) size ranks(known) countable(known)",
        "known.desc->elements, element_bytes(known)", handle="const mluOpHandle_t handle", size="workspace_size", doc="""Bytes of device memory that mluOpThreeNNForward wants: those of known, for a transposed copy.
 
@@ -35,5 +30,5 @@ at the points nearby only. Source: Qi et al., "PointNet++", 2017; mmcv's three_n
     """,
     order="descs ranks layouts dtypes sizes(unknown known dist2 idx) dense indexable(known.1) not_empty(unknown) "
           "done_if_empty(known) workspace data overlap",
-    shape=SHAPE, keys="b n m", problem="mluopsThreeNNForwardProblem",
+    shape="mluopsThreeNNShape", keys="b n m", problem="mluopsThreeNNForwardProblem",
     say=SAY, handle="const mluOpHandle_t handle")

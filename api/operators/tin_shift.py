@@ -4,11 +4,8 @@ from api.generate.describe import *
 family("TinShift", "mluOpTinShiftForward and Backward of MLU-OPS 1.11; mmcv's tin_shift.",
        letters={"pixels": "P", "groups": "G"})
 
-SHAPE = struct("mluopsTinShiftShape", """
-  mluOpDataType_t dtype;
-  int64_t n, t, c, pixels; /* t: 1 or more */
-  int64_t groups;          /* divides c */
-""", doc="""TinShift: input and output [n,t,c,pixels], shifts [n,groups], arbitrary numbers.""")
+shape("mluopsTinShiftShape", "n, t, c, pixels /* t: 1 or more */; groups /* divides c */",
+      "shifts are arbitrary numbers.")
 
 
 def shift(input, output):
@@ -16,7 +13,7 @@ def shift(input, output):
     return dict(
         order=f"descs ranks layouts dtypes sizes({input} shifts {output}) not_empty(shifts) groups_ pixels_ dense "
               f"done_if_empty({input}) data overlap",
-        shape=SHAPE, keys="n t c p=pixels g=groups", say={"n": f"the batch of {input}"},
+        keys="n t c p=pixels g=groups", say={"n": f"the batch of {input}"},
         rules={"groups_": rule("c >= 1 && c % groups == 0", "shifts: wanted a number of groups that divides the {c} channels of "
                                                             f"{input}, got {{groups}}"),
                "pixels_": rule("pixels >= 1", f"{input}: wanted 1 or more pixels, got {{shape_text({input})}}")},

@@ -4,16 +4,10 @@ from api.generate.describe import *
 family("Upfirdn2d", "upfirdn2d of StyleGAN2, StyleGAN3, BasicSR and mmcv.",
        letters={"fh": "FH", "fw": "FW", "out_h": "HO", "out_w": "WO"})
 
-SHAPE = struct("mluopsUpfirdn2dShape", """
-  mluOpDataType_t dtype;
-  int64_t n, h, w, c;
-  int64_t fh, fw; /* the filter, 1 or more */
-  int64_t out_h, out_w;
-  int32_t up_x, up_y;
-  int32_t down_x, down_y;
-  int32_t pad_x0, pad_x1, pad_y0, pad_y1; /* negative: pixels that are cut off */
-  int32_t flip_filter;
-""", doc="""Upfirdn2d: input [n,h,w,c], filter [fh,fw], output [n,out_h,out_w,c]; h * w < 2^31.""")
+shape("mluopsUpfirdn2dShape",
+      "n, h, w, c; fh, fw /* the filter, 1 or more */; out_h, out_w; int32_t up_x, up_y; int32_t down_x, "
+      "down_y; int32_t pad_x0, pad_x1, pad_y0, pad_y1 /* negative: pixels that are cut off */; int32_t "
+      "flip_filter", "h * w < 2^31.")
 
 ROOM_H, ROOM_W = "h * up_y + pad_y0 + pad_y1", "w * up_x + pad_x0 + pad_x1"
 
@@ -46,7 +40,7 @@ docs/op/upfirdn2d.md.""", args="""
     """,
     order="descs numbers layouts ranks dtypes map pixels(input) taps fits_h fits_w sizes dense done_if_empty(input) data "
           "overlap",
-    shape=SHAPE, keys="n h w c fh fw ux=up_x uy=up_y dx=down_x dy=down_y x0=pad_x0 x1=pad_x1 y0=pad_y0 y1=pad_y1 "
+    keys="n h w c fh fw ux=up_x uy=up_y dx=down_x dy=down_y x0=pad_x0 x1=pad_x1 y0=pad_y0 y1=pad_y1 "
                       "flip=flip_filter gain",
     say={"n": "the number of images", "c": "the channels of input", "out_h": "the filtered rows",
          "out_w": "the filtered columns"},

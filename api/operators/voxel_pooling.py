@@ -4,11 +4,8 @@ from api.generate.describe import *
 family("VoxelPooling", "mlu_op.h of mlu-ops.",
        letters={"num_points": "N", "num_channels": "C", "num_voxel_y": "Y", "num_voxel_x": "X"})
 
-SHAPE = struct("mluopsVoxelPoolingShape", """
-  mluOpDataType_t dtype;
-  int64_t batch, points, c;
-  int64_t x, y, z;
-""", doc="""geom_xyz and pos_memo [batch,points,3], input [batch,points,c], output [batch,y,x,c].""")
+shape("mluopsVoxelPoolingShape", "batch, points, c; x, y, z",
+      "geom_xyz and pos_memo [batch,points,3], input [batch,points,c], output [batch,y,x,c].")
 
 SAY = {"geom_xyz.3": "x, y, z", "pos_memo.3": "image, y, x"}
 
@@ -31,7 +28,7 @@ AAAI 2023; docs/op/voxel_pooling.md.""", args="""
     out pos_memo INT32 [batch_size, num_points, 3] -- the image, y and x each point was added to, -1 where to none
     """,
     order="descs numbers ranks sizes dtypes layouts dense not_empty data overlap",
-    shape=SHAPE, keys="b=batch n=points c x y z",
+    keys="b=batch n=points c x y z",
     notes={'geom_xyz': 'arbitrary: outside the voxels adds to nothing'},
     say=SAY, floats="FLOAT", fixed={"batch_size": "geom_xyz.shape[0]", "num_points": "geom_xyz.shape[1]",
                            "num_channels": "input_features.shape[2]"})

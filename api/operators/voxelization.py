@@ -3,11 +3,9 @@ from api.generate.describe import *
 
 family("Voxelization", "statuses as MLU-OPS 1.11 gives them; mmcv's dynamic_voxelize.", letters={"features": "F"})
 
-SHAPE = struct("mluopsVoxelizationShape", """
-  mluOpDataType_t dtype;
-  int64_t n, features;
-  int64_t max_points, max_voxels; /**< >= 1; of dynamic voxelization 0 */
-""", doc="""Voxelization: points [n,features], features >= 3, voxel_size [3], coors_range [6], whose numbers are arbitrary.""")
+shape("mluopsVoxelizationShape",
+      "n, features; max_points, max_voxels /**< >= 1, of dynamic voxelization 0 */",
+      "features >= 3; what the numbers are is arbitrary.")
 
 SAY = {"n": "the points", "features": "the features of points", "3": "coordinates of a voxel", "voxel_size.3": "x, y, z",
        "6": "least and greatest x, y, z", "1": "one number"}
@@ -52,7 +50,7 @@ max_voxels*max_points*F copies. Source: mmcv's hard_voxelize.""", args="""
     order="descs fixed_order numbers ranks(points) dtypes not_empty(points) places ranks sizes dense indexable(points.0) | workspace"
           " done_if(max_points == 0 || max_voxels == 0) data overlap",
     fixed={"NDim": "3", "deterministic": "True"}, smallest={"features": 3},
-    shape=SHAPE, keys="n f=features points=max_points voxels=max_voxels", floats="FLOAT",
+    keys="n f=features points=max_points voxels=max_voxels", floats="FLOAT",
     notes={'voxels': '[max_voxels,max_points,features]', 'coors': '[max_voxels,3]', 'num_points_per_voxel': '[max_voxels]', 'voxel_num': '[1]'},
     say=SAY, rules=RULES, sample={"features": "random_.number(3, 5)"})
 
@@ -68,7 +66,7 @@ points empty: BAD_PARAM. Cost: 9*N flops. Source: mmcv's dynamic_voxelize.""", a
     out coors INT32 any [n, 3]
     """,
     order="descs ranks(points) dtypes not_empty(points) places ranks sizes dense data overlap",
-    smallest={"features": 3}, shape=SHAPE, keys="n f=features", floats="FLOAT",
+    smallest={"features": 3}, keys="n f=features", floats="FLOAT",
     fill={"max_points": "0", "max_voxels": "0"},
     notes={'coors': '[n,3]'},
     say=SAY, rules=RULES, sample={"features": "random_.number(3, 5)"})

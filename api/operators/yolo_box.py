@@ -4,11 +4,9 @@ from api.generate.describe import *
 family("YoloBox", "mlu_op.h of mlu-ops and its design document.",
        letters={"numbers_of_x": "C", "numbers": "2 S", "pairs": "S", "pixels": "H W"})
 
-SHAPE = struct("mluopsYoloBoxShape", """
-  mluOpDataType_t dtype;
-  int64_t n, anchors, classes, h, w;
-""", doc="""x [n, (iou_aware + 5 + classes) * anchors, h, w], img_size [n, 2], anchors [2 * anchors]; boxes [n, anchors, 4, h *
-w], scores [n, anchors, classes, h * w].""")
+shape("mluopsYoloBoxShape", "n, anchors, classes, h, w",
+      "x [n, (iou_aware + 5 + classes) * anchors, h, w], img_size [n, 2], anchors [2 * anchors]; boxes [n, "
+      "anchors, 4, h * w], scores [n, anchors, classes, h * w].")
 
 SAY = {"n": "the batch of x", "2": "height, width", "pairs": "anchors", "pixels": "height times width of x",
        "4": "x1, y1, x2, y2"}
@@ -33,7 +31,7 @@ yolo_box; docs/op/yolo_box.md.""", args="""
     """,
     order="descs numbers factor ranks not_empty(anchors) even of_anchors sizes dtypes layouts dense "
           "done_if_empty(x) data overlap",
-    shape=SHAPE, keys="n s=anchors c=classes h w conf=conf_thresh scale factor=iou_aware_factor down=downsample_ratio clip=clip_bbox iou_aware",
+    keys="n s=anchors c=classes h w conf=conf_thresh scale factor=iou_aware_factor down=downsample_ratio clip=clip_bbox iou_aware",
     say=SAY, floats="FLOAT",
     derive={"pairs": "numbers / 2", "pixels": "dim_product({h, w})", "width": "class_num + (iou_aware ? 6 : 5)",
             "wanted": "dim_product({pairs, width})"},

@@ -10,7 +10,7 @@
 extern "C" {
 #endif
 
-/** ActiveRotatedFilter: input [m,c,o,h,w], indices [o,h,w,r], arbitrary numbers, output [m*r,c*o,h,w]. */
+/** input [m,c,o,h,w], indices [o,h,w,r], output [m*r,c*o,h,w]. Indices are arbitrary numbers. */
 typedef struct mluopsActiveRotatedFilterShape {
   mluOpDataType_t dtype;
   int64_t m, c;       /* output and input channels */

@@ -10,8 +10,8 @@
 extern "C" {
 #endif
 
-/** AssignScoreWithk: points and centers [b,n,m,o], scores [b,p,k,m], knn_idx [b,p,k], output [b,o,p,k]. Indices are
- *  arbitrary: outside [0,n-1] they count for nothing. */
+/** points and centers [b,n,m,o], scores [b,p,k,m], knn_idx [b,p,k], output [b,o,p,k]. Indices are arbitrary: outside
+ *  [0,n-1] they count for nothing. */
 typedef struct mluopsAssignScoreWithkShape {
   mluOpDataType_t dtype;
   int64_t b, n, m, o, p, k;

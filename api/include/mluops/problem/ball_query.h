@@ -10,11 +10,12 @@
 extern "C" {
 #endif
 
-/** BallQuery: new_xyz [b,m,3], xyz [b,n,3], idx [b,m,nsample]. */
+/** new_xyz [b,m,3], xyz [b,n,3], idx [b,m,nsample]. */
 typedef struct mluopsBallQueryShape {
   mluOpDataType_t dtype;
   int64_t b, m, n, nsample;
-  float min_radius, max_radius; /**< not NaN, >= 0 */
+  float min_radius; /* >= 0 */
+  float max_radius; /* >= 0 */
 } mluopsBallQueryShape;
 
 typedef struct mluopsBallQueryProblem {

@@ -10,7 +10,7 @@
 extern "C" {
 #endif
 
-/** BezierAlign: input [batch,h,w,c], beziers [rois,17], output [rois,pooled_h,pooled_w,c]. */
+/** input [batch,h,w,c], beziers [rois,17], output [rois,pooled_h,pooled_w,c]. */
 typedef struct mluopsBezierAlignShape {
   mluOpDataType_t dtype;
   int64_t batch, h, w, c;

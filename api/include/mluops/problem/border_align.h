@@ -10,7 +10,7 @@
 extern "C" {
 #endif
 
-/** BorderAlign: input [n,h,w,4*c], boxes [n,k,4], output and argmax [n,k,4,c]; c counts one border's channels. */
+/** input [n,h,w,4*c], boxes [n,k,4], output and argmax [n,k,4,c]. */
 typedef struct mluopsBorderAlignShape {
   mluOpDataType_t dtype;
   int64_t n, h, w, c;

@@ -15,8 +15,8 @@ typedef struct mluopsBoxIouShape {
   mluOpDataType_t dtype;
   int64_t n, m;
   int32_t mode;    /**< 0: IoU, 1: shared area over that of the first box */
-  int32_t aligned; /**< 0 or 1; then n is m */
-  int32_t offset;  /**< 0 or 1; but for upright boxes 0 */
+  int32_t aligned; /**< 0 or 1, then n is m */
+  int32_t offset;  /**< 0 or 1, but for upright boxes 0 */
 } mluopsBoxIouShape;
 
 typedef struct mluopsBoxIouProblem {
@@ -26,7 +26,7 @@ typedef struct mluopsBoxIouProblem {
   void* ious;
 } mluopsBoxIouProblem;
 
-/** NmsRotated: boxes [n,width], scores and output [n]. */
+/** boxes [n,width], scores and output [n]. */
 typedef struct mluopsNmsRotatedShape {
   mluOpDataType_t dtype;
   int64_t n;

@@ -10,7 +10,7 @@
 extern "C" {
 #endif
 
-/** CARAFE: input [n,h,w,c], mask [n,ho,wo,group*kernel*kernel], output [n,ho,wo,c]; ho = scale*h, wo = scale*w. */
+/** input [n,h,w,c], mask [n,ho,wo,kernel*kernel*group], output [n,ho,wo,c]. ho = scale*h, wo = scale*w. */
 typedef struct mluopsCarafeShape {
   mluOpDataType_t dtype;
   int64_t n, h, w, c;

@@ -10,7 +10,7 @@
 extern "C" {
 #endif
 
-/** ChamferDistance: xyz1 [b,n,2], xyz2 [b,m,2], dist1 and idx1 [b,n], dist2 and idx2 [b,m]. */
+/** xyz1 [b,n,2], xyz2 [b,m,2], dist1 [b,n], dist2 [b,m], idx1 [b,n], idx2 [b,m]. */
 typedef struct mluopsChamferDistanceShape {
   mluOpDataType_t dtype;
   int64_t b, n, m;

@@ -10,7 +10,7 @@
 extern "C" {
 #endif
 
-/** Correlation: inputs [n,h,w,c], output [n,p,p,out_h,out_w], p = 2 max_displacement + 1. */
+/** Inputs [n,h,w,c], output [n,p,p,out_h,out_w], p = 2 max_displacement + 1. */
 typedef struct mluopsCorrelationShape {
   mluOpDataType_t dtype;
   int64_t n, h, w, c;

@@ -10,8 +10,7 @@
 extern "C" {
 #endif
 
-/** DeformRoiPool: input [batch,h,w,c], rois [rois,5], offset [rois,2,pooled_h,pooled_w], output
- *  [rois,pooled_h,pooled_w,c]. */
+/** input [batch,h,w,c], rois [rois,5], offset [rois,2,pooled_h,pooled_w], output [rois,pooled_h,pooled_w,c]. */
 typedef struct mluopsDeformRoiPoolShape {
   mluOpDataType_t dtype;
   int64_t batch, h, w, c;

@@ -10,10 +10,11 @@
 extern "C" {
 #endif
 
-/** DynamicPointToVoxel: feats [n,c], coors [n,3], voxel_feats [m,c], m <= n. */
+/** feats [n,c], coors [n,3], voxel_feats [m,c], voxel_coors [m,3], point2voxel_map [n], voxel_points_count [m],
+ *  voxel_num [1]. */
 typedef struct mluopsDynamicPointToVoxelShape {
   mluOpDataType_t dtype;
-  int64_t n, c, m;
+  int64_t n, c, m; /* m <= n */
   mluOpReduceMode_t reduce;
 } mluopsDynamicPointToVoxelShape;
 

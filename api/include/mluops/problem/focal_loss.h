@@ -10,15 +10,16 @@
 extern "C" {
 #endif
 
+/** input [n,c], target [n], weight [c], result [n,c]. */
 typedef struct mluopsFocalLossShape {
   mluOpDataType_t dtype;
   int64_t n, c;
   float alpha, gamma;
 } mluopsFocalLossShape;
 
-/** Both losses, both directions: input [n,c], target [n], weight [c]; result [n,c], of the softmax loss [n].
- *  Targets are at most c; of the softmax loss, and where there is a weight, they are below c. Sigmoid with a weight:
- *  they are not negative either. */
+/** Both losses, both directions: input [n,c], target [n], weight [c]; result [n,c], of the softmax loss [n]. Targets
+ *  are at most c; of the softmax loss, and where there is a weight, they are below c. Sigmoid with a weight: they are
+ *  not negative either. */
 typedef struct mluopsFocalLossProblem {
   mluopsFocalLossShape shape;
   const void* input; /* sigmoid: logits; softmax: probabilities */

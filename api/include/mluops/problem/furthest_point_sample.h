@@ -10,7 +10,7 @@
 extern "C" {
 #endif
 
-/** FurthestPointSample: points [b,n,3] or distances [b,n,n], idx [b,m]. */
+/** points [b,n,3] or distances [b,n,n], idx [b,m]. */
 typedef struct mluopsFurthestPointSampleShape {
   mluOpDataType_t dtype;
   int64_t b, n, m;

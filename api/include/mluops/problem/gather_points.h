@@ -10,8 +10,8 @@
 extern "C" {
 #endif
 
-/** GatherPoints: points and grad_points [b,c,n], idx [b,m], output and grad_output [b,c,m]. The m of GroupPoints are
- *  all samples of all groups. Indices are arbitrary: outside [0,n-1] they read 0 and add to nothing. */
+/** points [b,c,n], idx [b,m], output [b,c,m]. The m of GroupPoints are all samples of all groups. Indices are
+ *  arbitrary: outside [0,n-1] they read 0 and add to nothing. */
 typedef struct mluopsGatherPointsShape {
   mluOpDataType_t dtype;
   int64_t b, c, n, m;

@@ -10,8 +10,8 @@
 extern "C" {
 #endif
 
-/** scores [n, h, w, a], bbox_deltas [n, h, w, 4 * a], im_shape [n, 2], anchors and variances [h, w, a, 4]; rpn_rois
- *  [n * post_nms_top_n, 4], rpn_roi_probs [n * post_nms_top_n], rpn_rois_num [n]. */
+/** scores [n,h,w,a], bbox_deltas [n,h,w,4*a], im_shape [n,2], anchors and variances [h,w,a,4], rpn_rois
+ *  [n*post_nms_top_n,4], rpn_roi_probs [n*post_nms_top_n], rpn_rois_num [n]. */
 typedef struct mluopsGenerateProposalsShape {
   mluOpDataType_t dtype;
   int64_t n;       /* may be 0 */

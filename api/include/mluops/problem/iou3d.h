@@ -10,7 +10,7 @@
 extern "C" {
 #endif
 
-/** BoxesOverlapBev: boxes_a [n,7], boxes_b [m,7], overlap [n,m]. */
+/** boxes_a [n,7], boxes_b [m,7], overlap [n,m]. */
 typedef struct mluopsBoxesOverlapBevShape {
   mluOpDataType_t dtype;
   int64_t n, m;
@@ -23,12 +23,12 @@ typedef struct mluopsBoxesOverlapBevProblem {
   void* overlap;
 } mluopsBoxesOverlapBevProblem;
 
-/** Nms3d: boxes and keep [n]. */
+/** boxes [n,7], keep [n]. */
 typedef struct mluopsNms3dShape {
   mluOpDataType_t dtype;
   int64_t n;
-  float iou_threshold; /**< not NaN */
-  int32_t rotated;     /**< 0 or 1 */
+  float iou_threshold; /* not NaN */
+  int32_t rotated;     /* 0 or 1 */
 } mluopsNms3dShape;
 
 typedef struct mluopsNms3dProblem {

@@ -10,7 +10,7 @@
 extern "C" {
 #endif
 
-/** Knn: xyz [b,n,3], new_xyz [b,m,3], idx and dist2 [b,m,k]. */
+/** xyz [b,n,3], new_xyz [b,m,3], idx and dist2 [b,m,k]. */
 typedef struct mluopsKnnShape {
   mluOpDataType_t dtype;
   int64_t b, n, m, k;

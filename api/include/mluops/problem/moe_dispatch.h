@@ -10,7 +10,7 @@
 extern "C" {
 #endif
 
-/** MoE dispatch: gates, indices, locations [samples], input [samples,hidden], dispatch [experts*capacity,hidden]. */
+/** gates, indices and locations [samples], input [samples,hidden], dispatch [experts*capacity,hidden]. */
 typedef struct mluopsMoeDispatchShape {
   mluOpDataType_t dtype;
   int64_t samples, capacity, hidden, experts;

@@ -10,10 +10,10 @@
 extern "C" {
 #endif
 
-/** MsDeformAttn: value [batch,keys,heads,channels], spatial_shapes [levels,2] of h and w, level_start_index [levels],
- *  sampling_loc [batch,queries,heads,levels,points,2] of x and y, attn_weight [batch,queries,heads,levels,points],
- *  output [batch,queries,heads,channels]. keys, levels and points may be 0, the pointers of empty tensors NULL. Every
- *  level lies inside of [0,keys). Locations are arbitrary. */
+/** value [batch,keys,heads,channels], spatial_shapes [levels,2], level_start_index [levels], sampling_loc
+ *  [batch,queries,heads,levels,points,2], attn_weight [batch,queries,heads,levels,points], output
+ *  [batch,queries,heads,channels]. keys, levels and points may be 0, the pointers of empty tensors NULL. Every level
+ *  lies inside of [0,keys). Locations are arbitrary. */
 typedef struct mluopsMsDeformAttnShape {
   mluOpDataType_t dtype;
   int64_t batch, keys, heads, channels, levels, queries, points;

@@ -10,11 +10,11 @@
 extern "C" {
 #endif
 
-/** PointsInBoxes: points [b,m,3], boxes [b,n,7]. */
+/** points [b,m,3], boxes [b,n,7], idx [b,m]. */
 typedef struct mluopsPointsInBoxesShape {
   mluOpDataType_t dtype;
   int64_t b, m, n;
-  int32_t centred; /**< 1: z of a box is its centre, and 1e-5 is added to half its sides; 0: z is the bottom */
+  int32_t centred; /**< 1: z of a box is its centre, and 1e-5 is added to half its sides, 0: z is the bottom */
 } mluopsPointsInBoxesShape;
 
 /** idx [b,m]: the first box, or -1. */

@@ -10,7 +10,7 @@
 extern "C" {
 #endif
 
-/** boxes [n,9], output [n]; n < 2^31. */
+/** boxes [n,9], output [n]. n < 2^31. */
 typedef struct mluopsPolyNmsShape {
   mluOpDataType_t dtype;
   int64_t n;

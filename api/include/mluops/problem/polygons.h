@@ -25,8 +25,8 @@ typedef struct mluopsConvexIouProblem {
   void* ious;
 } mluopsConvexIouProblem;
 
-/** ConvexGiou: pointsets [n,18], polygons [n,8], giou [n], grad_pointsets [n,18].
- *  MinAreaPolygons: pointsets [n,18], polygons [n,8]. */
+/** ConvexGiou: pointsets [n,18], polygons [n,8], giou [n], grad_pointsets [n,18]. MinAreaPolygons: pointsets [n,18],
+ *  polygons [n,8]. */
 typedef struct mluopsPointsetsShape {
   mluOpDataType_t dtype;
   int64_t n;

@@ -10,8 +10,8 @@
 extern "C" {
 #endif
 
-/** min_sizes [sizes], aspect_ratios [ratios], variances [4], max_sizes [max_sizes]; output and var
- *  [h, w, sizes * ratios + max_sizes, 4]. */
+/** min_sizes [sizes], aspect_ratios [ratios], variances [4], max_sizes [max_sizes]; output and var [h, w, sizes *
+ *  ratios + max_sizes, 4]. */
 typedef struct mluopsPriorBoxShape {
   mluOpDataType_t dtype;
   int64_t sizes, ratios;

@@ -10,7 +10,7 @@
 extern "C" {
 #endif
 
-/** PrRoIPool: input [batch,h,w,c], rois [rois,5], output [rois,pooled_h,pooled_w,c]. */
+/** input [batch,h,w,c], rois [rois,5], output [rois,pooled_h,pooled_w,c]. */
 typedef struct mluopsPrRoiPoolShape {
   mluOpDataType_t dtype;
   int64_t batch, h, w, c;

@@ -10,8 +10,8 @@
 extern "C" {
 #endif
 
-/** input [batch,h,w,output_dim*pooled_h*pooled_w], rois [rois,5], output and mapping_channel
- *  [rois,pooled_h,pooled_w,output_dim]; fewer than 2^31 channels. */
+/** input [batch,h,w,pooled_h*pooled_w*output_dim], rois [rois,5], output and mapping_channel
+ *  [rois,pooled_h,pooled_w,output_dim]. Fewer than 2^31 channels. */
 typedef struct mluopsPsRoiPoolShape {
   mluOpDataType_t dtype;
   int64_t batch, h, w;

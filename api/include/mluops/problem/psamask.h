@@ -10,7 +10,7 @@
 extern "C" {
 #endif
 
-/** PSAMask: x [n,h,w,h_mask*w_mask], y [n,h,w,h*w]; psa_type 0 collect, 1 distribute. */
+/** x [n,h,w,h_mask*w_mask], y [n,h,w,h*w]. psa_type 0 collect, 1 distribute. */
 typedef struct mluopsPsamaskShape {
   mluOpDataType_t dtype;
   int64_t n, h, w;

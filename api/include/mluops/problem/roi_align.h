@@ -10,7 +10,7 @@
 extern "C" {
 #endif
 
-/** RoiAlign: input [batch,h,w,c], rois [rois,5], output [rois,pooled_h,pooled_w,c]. */
+/** input [batch,h,w,c], rois [rois,5], output, argmax_x and argmax_y [rois,pooled_h,pooled_w,c]. */
 typedef struct mluopsRoiAlignShape {
   mluOpDataType_t dtype;
   int64_t batch, h, w, c;

@@ -10,16 +10,15 @@
 extern "C" {
 #endif
 
-/** RoiAlignRotated: input [batch,h,w,c], rois [rois,6], output [rois,pooled_h,pooled_w,c]. */
+/** input [batch,h,w,c], rois [rois,6], output [rois,pooled_h,pooled_w,c]. */
 typedef struct mluopsRoiAlignRotatedShape {
   mluOpDataType_t dtype;
   int64_t batch, h, w, c;
   int64_t rois; /* backward: may be 0 */
   int64_t pooled_h, pooled_w;
-  float spatial_scale;  /* >= 0 */
-  int32_t sample_ratio; /* >= 0 */
-  int32_t aligned;      /* 0 or 1 */
-  int32_t clockwise;    /* 0 or 1 */
+  float spatial_scale;        /* >= 0 */
+  int32_t sample_ratio;       /* >= 0 */
+  int32_t aligned, clockwise; /* 0 or 1 */
 } mluopsRoiAlignRotatedShape;
 
 typedef struct mluopsRoiAlignRotatedForwardProblem {

@@ -10,7 +10,7 @@
 extern "C" {
 #endif
 
-/** input [batch,h,w,c], grid [grids,out_h,out_w,2], output [grids,out_h,out_w,c]; grids is a multiple of batch. */
+/** input [batch,h,w,c], grid [grids,out_h,out_w,2], output [grids,out_h,out_w,c]. grids is a multiple of batch. */
 typedef struct mluopsRoiCropShape {
   mluOpDataType_t dtype;
   int64_t batch, h, w, c;

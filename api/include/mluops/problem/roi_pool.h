@@ -10,7 +10,7 @@
 extern "C" {
 #endif
 
-/** RoiPooling: input [batch,h,w,c], rois [rois,5], output and argmax [rois,pooled_h,pooled_w,c]; h * w < 2^31. */
+/** input [batch,h,w,c], rois [rois,5], output and argmax [rois,pooled_h,pooled_w,c]. h * w < 2^31. */
 typedef struct mluopsRoiPoolShape {
   mluOpDataType_t dtype;
   int64_t batch, h, w, c;

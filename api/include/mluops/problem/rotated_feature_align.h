@@ -10,7 +10,7 @@
 extern "C" {
 #endif
 
-/** RotatedFeatureAlign: input and output [batch,h,w,c], bboxes [batch,h,w,5]. */
+/** input [batch,h,w,c], bboxes [batch,h,w,5], output [batch,h,w,c]. */
 typedef struct mluopsRotatedFeatureAlignShape {
   mluOpDataType_t dtype;
   int64_t batch, h, w, c;

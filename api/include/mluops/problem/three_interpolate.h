@@ -10,7 +10,7 @@
 extern "C" {
 #endif
 
-/** ThreeInterpolate: features [b,c,m], indices and weights [b,n,3], output [b,c,n]. */
+/** features [b,c,m], indices and weights [b,n,3], output [b,c,n]. */
 typedef struct mluopsThreeInterpolateShape {
   mluOpDataType_t dtype;
   int64_t b, c, m, n;

@@ -10,7 +10,7 @@
 extern "C" {
 #endif
 
-/** ThreeNN: unknown [b,n,3], known [b,m,3], dist2 and idx [b,n,3]. */
+/** unknown [b,n,3], known [b,m,3], dist2 and idx [b,n,3]. */
 typedef struct mluopsThreeNNShape {
   mluOpDataType_t dtype;
   int64_t b, n, m;

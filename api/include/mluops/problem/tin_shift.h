@@ -10,7 +10,7 @@
 extern "C" {
 #endif
 
-/** TinShift: input and output [n,t,c,pixels], shifts [n,groups], arbitrary numbers. */
+/** input [n,t,c,pixels], shifts [n,groups], output [n,t,c,pixels]. shifts are arbitrary numbers. */
 typedef struct mluopsTinShiftShape {
   mluOpDataType_t dtype;
   int64_t n, t, c, pixels; /* t: 1 or more */

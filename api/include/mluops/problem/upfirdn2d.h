@@ -10,7 +10,7 @@
 extern "C" {
 #endif
 
-/** Upfirdn2d: input [n,h,w,c], filter [fh,fw], output [n,out_h,out_w,c]; h * w < 2^31. */
+/** input [n,h,w,c], filter [fh,fw], output [n,out_h,out_w,c]. h * w < 2^31. */
 typedef struct mluopsUpfirdn2dShape {
   mluOpDataType_t dtype;
   int64_t n, h, w, c;

@@ -10,11 +10,13 @@
 extern "C" {
 #endif
 
-/** Voxelization: points [n,features], features >= 3, voxel_size [3], coors_range [6], whose numbers are arbitrary. */
+/** points [n,features], voxel_size [3], coors_range [6], voxels [max_voxels,max_points,features], coors
+ *  [max_voxels,3], num_points_per_voxel [max_voxels], voxel_num [1]. features >= 3; what the numbers are is arbitrary.
+ */
 typedef struct mluopsVoxelizationShape {
   mluOpDataType_t dtype;
   int64_t n, features;
-  int64_t max_points, max_voxels; /**< >= 1; of dynamic voxelization 0 */
+  int64_t max_points, max_voxels; /**< >= 1, of dynamic voxelization 0 */
 } mluopsVoxelizationShape;
 
 typedef struct mluopsVoxelizationProblem {
