@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "test/cases/base/in_out.h"
 #include "test/cases/base/strides.h"
@@ -78,17 +79,6 @@ void expect_status(const std::optional<mluOpStatus_t>& wanted, mluOpStatus_t sta
   }
 }
 
-void expect_refused(OpCall call, const Wrong& wrong) {
-  SCOPED_TRACE(call.function + ", " + wrong.what);
-  wrong.change(call);
-  expect_status(wrong.status, call.make());
-  EXPECT_FALSE(call.outputs_touched());
-  if (wrong.status == MLUOP_STATUS_SUCCESS) return;
-  const std::string text = mluOpExtGetLastErrorText();
-  EXPECT_NE(text.find(wrong.text), std::string::npos) << text << "\nwanted a part: " << wrong.text;
-  EXPECT_EQ(text.rfind(call.function + ": ", 0), 0u) << text;
-}
-
 std::vector<std::uint8_t> filled(const TensorSpec& t) {
   std::vector<std::uint8_t> bytes(static_cast<std::size_t>(t.is_output() ? 0 : t.bytes()));
   if (!t.is_output()) write(t.fill, t.dtype, t.elements(), bytes.data());
@@ -161,6 +151,23 @@ bool OpCall::outputs_touched() const {
   });
 }
 
+void expect_answer(OpCall call, const Wrong& wrong) {
+  SCOPED_TRACE(call.function + ", " + wrong.what);
+  wrong.change(call);
+  expect_status(wrong.status, call.make());
+  const bool succeeds = wrong.status == MLUOP_STATUS_SUCCESS;
+  EXPECT_EQ(call.outputs_touched(), succeeds && wrong.text == "written");
+  if (succeeds) return;
+  const std::string text = mluOpExtGetLastErrorText();
+  EXPECT_NE(text.find(wrong.text), std::string::npos) << text << "\nwanted a part: " << wrong.text;
+  EXPECT_EQ(text.rfind(call.function + ": ", 0), 0u) << text;
+}
+
+void expect_bad_param(OpCall base, std::function<mluOpStatus_t(mluOpHandle_t, const Arguments&)> call,
+                      const std::string& text) {
+  expect_answer(std::move(base), {text, [&](OpCall& c) { c.call = std::move(call); }, MLUOP_STATUS_BAD_PARAM, text});
+}
+
 std::vector<Wrong> refused_by_all(const OpCall& base) {
   std::vector<Wrong> table = {
       {"no handle", [](OpCall& c) { c.no_handle = true; }, MLUOP_STATUS_BAD_PARAM, "handle: wanted a pointer"}};
@@ -189,7 +196,7 @@ void check_table(const OpCall& base, const std::vector<Wrong>& table) {
   OpCall good = base;
   ASSERT_EQ(good.make(), MLUOP_STATUS_SUCCESS) << base.function << ": " << mluOpExtGetLastErrorText();
   EXPECT_TRUE(good.outputs_touched()) << "the base call wrote nothing";
-  for (const Wrong& wrong : table) expect_refused(base, wrong);
+  for (const Wrong& wrong : table) expect_answer(base, wrong);
 }
 
 }  // namespace mluops::test

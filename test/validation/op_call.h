@@ -73,6 +73,13 @@ struct Wrong {
 /// text names the argument.
 std::vector<Wrong> refused_by_all(const OpCall& base);
 
+/// Makes one wrong call: status, text, outputs untouched; after SUCCESS the text tells whether outputs are "written".
+void expect_answer(OpCall call, const Wrong& wrong);
+
+/// Another C call in place of the case's must end with BAD_PARAM and this text.
+void expect_bad_param(OpCall base, std::function<mluOpStatus_t(mluOpHandle_t, const Arguments&)> call,
+                      const std::string& text);
+
 /// Makes the base call (must succeed), then every wrong one: status, text, outputs untouched, and the base again.
 void check_table(const OpCall& base, const std::vector<Wrong>& table);
 

@@ -1,10 +1,8 @@
-// What the functions of sparse convolution refuse beyond what all operators do, and their workspaces.
+// What the functions of sparse convolution refuse beyond what all operators do.
 #include <gtest/gtest.h>
 
 #include <string>
 
-#include "test/support/handle.h"
-#include "test/support/tensor.h"
 #include "test/validation/op_call.h"
 
 namespace mluops::test {
@@ -19,25 +17,6 @@ OpCall backward_data(const std::string& text, std::int64_t sub_m = 0) {
                                               kNoPairs, 0, sub_m, nullptr, 0, t[3].desc, t[3].data);
   };
   return call;
-}
-
-TEST(SparseValidation, FiltersHaveALayoutOfTheirRank) {
-  const auto becomes = [](mluOpTensorLayout_t layout, const std::string& text) {
-    return Wrong{"layout " + std::to_string(layout), [=](OpCall& c) { c.arg("filters").layout = layout; },
-                 MLUOP_STATUS_BAD_PARAM, "filters: wanted layout " + text + ", got"};
-  };
-  const std::string deep = "LAYOUT_ARRAY, _NDHWC or _NCDHW", flat = "LAYOUT_ARRAY, _NHWC, _NCHW or _HWCN";
-  check_table(backward_data("filters=channels_last"), {becomes(MLUOP_LAYOUT_NHWC, deep)});
-  check_table(backward_data("filters=channels_last axes=2"), {becomes(MLUOP_LAYOUT_NDHWC, flat)});
-  check_table(backward_data(""), {becomes(MLUOP_LAYOUT_NTC, deep), becomes(MLUOP_LAYOUT_HWCN, deep)});
-  check_table(backward_data("axes=2"), {becomes(MLUOP_LAYOUT_NTC, flat)});
-}
-
-/// The statuses are those of MLU-OPS.
-TEST(SparseValidation, ForwardDoesNotSupportTheLayout) {
-  check_table(OpCall(Case::parse("indice_convolution_forward l=9 m=7 ci=5 co=3")),
-              {{"layout", [](OpCall& c) { c.arg("filters").layout = MLUOP_LAYOUT_NTC; }, MLUOP_STATUS_NOT_SUPPORTED,
-                "filters: wanted layout "}});
 }
 
 TEST(SparseValidation, AxesOfTheFilters) {
@@ -86,36 +65,6 @@ TEST(SparseValidation, AWorkspaceWithASizeIsThere) {
     EXPECT_EQ(call.make(), bytes == 0 ? MLUOP_STATUS_SUCCESS : MLUOP_STATUS_BAD_PARAM);
   }
   EXPECT_STREQ(mluOpExtGetLastErrorText(), "mluOpGetIndicePairs: workspace: wanted a pointer, got NULL");
-}
-
-TEST(SparseValidation, WorkspacesOfConvolutionsAreAsDocumented) {
-  const Handle handle("cpu");
-  const Descriptor features(MLUOP_LAYOUT_ARRAY, MLUOP_DTYPE_HALF, {9, 5}),
-      filters(MLUOP_LAYOUT_ARRAY, MLUOP_DTYPE_HALF, {1, 1, 2, 5, 3}),
-      pairs(MLUOP_LAYOUT_ARRAY, MLUOP_DTYPE_INT32, {2, 2, 9}), out(MLUOP_LAYOUT_ARRAY, MLUOP_DTYPE_HALF, {7, 3});
-  const std::int64_t num[] = {4, 6};
-  const auto forward = [&](std::size_t* size) {
-    return mluOpGetIndiceConvolutionForwardWorkspaceSize(handle.get(), features.get(), filters.get(), pairs.get(),
-                                                         out.get(), num, 7, 0, 0, size);
-  };
-  const auto data = [&](std::size_t* size) {
-    return mluOpGetIndiceConvolutionBackwardDataWorkspaceSize(handle.get(), out.get(), filters.get(), pairs.get(),
-                                                              features.get(), num, 0, size);
-  };
-  const auto filter = [&](std::size_t* size) {
-    return mluOpGetIndiceConvolutionBackwardFilterWorkspaceSize(handle.get(), features.get(), out.get(), pairs.get(),
-                                                                filters.get(), num, 0, 0, size);
-  };
-  std::size_t size = 0;
-  EXPECT_EQ(forward(&size), MLUOP_STATUS_SUCCESS) << mluOpExtGetLastErrorText();
-  EXPECT_EQ(size, (6u * (5 + 3) + 7u * 3) * 2);
-  EXPECT_EQ(data(&size), MLUOP_STATUS_SUCCESS) << mluOpExtGetLastErrorText();
-  EXPECT_EQ(size, (6u * (5 + 3) + 2u * 5 * 3 + 9u * 5) * 2);
-  EXPECT_EQ(filter(&size), MLUOP_STATUS_SUCCESS) << mluOpExtGetLastErrorText();
-  EXPECT_EQ(size, (6u * (5 + 3) + 2u * 5 * 3) * 2);
-  EXPECT_EQ(forward(nullptr), MLUOP_STATUS_BAD_PARAM);
-  EXPECT_EQ(data(nullptr), MLUOP_STATUS_BAD_PARAM);
-  EXPECT_EQ(filter(nullptr), MLUOP_STATUS_BAD_PARAM);
 }
 
 }  // namespace
