@@ -1,7 +1,7 @@
 """The arguments of a C function as its callers name them: the numbers and sizes among them, checked by what the
 description in api/operators tells (_functions)."""
 
-import re
+from ctypes import c_bool, c_double, c_float
 from typing import Any, Callable, Dict, List, Optional, Sequence, Tuple
 
 from . import _context as c
@@ -18,8 +18,9 @@ class Form:
     """The arguments and outputs of a function, under the names of the description.
 
     Args:
-        schema: "carafe(Tensor features, Tensor masks, int kernel_size)". Its arguments are called as the parts of the C
-            function or the sizes of its tensors; "grad" is the first part whose name begins so.
+        schema: "carafe(features, masks, kernel_size)". Its arguments are called as the parts of the C function or the
+            sizes of its tensors; "grad" is the first part whose name begins so. A type in front of an argument is
+            one that does not follow from its part.
         names: arguments of the schema that have other names: {"points": "n"}; heights and widths need not be told.
         results: the outputs in their order, where that is not C's.
         unused: outputs that there are not.
@@ -35,27 +36,30 @@ class Form:
     def __init__(self, schema: str, function: CFunction, names: Dict[str, str] = {}, results: str = "",
                  unused: Sequence[str] = (), sizes: Dict[str, Optional[Callable]] = {}, least: Dict[str, int] = {},
                  rule: Optional[Callable] = None) -> None:
-        self.name, inside = schema.split(" -> ")[0].rstrip(")").split("(", 1)
+        self.name, inside = schema.rstrip(")").split("(", 1)
         self.function, self.rule = function, rule
         self.derived = {name: how for name, how in {**function.derived, **sizes}.items() if how is not None}
         parts = {part.name: part for each in function.parts for part in (each, *each.parts)}
         first = next((name for name in parts if name.startswith("grad")), "")
-        declared = re.findall(r"(\w+)\?? (\w+)", inside)
+        typed, declared = zip(*[each.rpartition(" ")[::2] for each in inside.split(", ")])
         sizes_of_all = {size for part in parts.values() for size in part.dims.split()}
         short = {name: size for name, size in _SHORT.items()
                  if size in sizes_of_all and name not in parts and name not in sizes_of_all}
         names = {**short, **names}
-        self.arguments = [first if name == "grad" else names.get(name, name) for _, name in declared]
-        self.callers = {names[name]: name for _, name in declared if name in names}
-        self.types = dict(zip(self.arguments, (kind for kind, _ in declared)))
-        tensors = [parts[argument] for argument, (kind, _) in zip(self.arguments, declared) if kind == "Tensor"]
+        self.arguments = [first if name == "grad" else names.get(name, name) for name in declared]
+        self.callers = {names[name]: name for name in declared if name in names}
+        self.types = {argument: kind or _type(parts.get(argument)) for argument, kind in zip(self.arguments, typed)}
+        tensors = [parts[argument] for argument, kind in self.types.items() if kind.startswith("Tensor")]
         self.inputs = [part for grads in (False, True) for part in parts.values()  # the sizes of gradients are others'
                        if part in tensors and part.name.startswith("grad") == grads]
         given = [part for part in function.parts[-function.results:] if part.name not in unused]
         self.outputs = [parts[name] for name in results.split()] or given
-        least = {**{name: 0 for name, (kind, _) in zip(self.arguments, declared) if kind == "SymInt"}, **least}
+        least = {**{name: 0 for name, kind in self.types.items() if kind == "SymInt"}, **least}
         self.limits = [(name, parts[name].least, parts[name].most) if name in parts else (name, least.get(name), None)
-                       for name, (kind, _) in zip(self.arguments, declared) if kind != "Tensor"]
+                       for name, kind in self.types.items() if not kind.startswith("Tensor")]
+        results_ = ", ".join(["Tensor"] * len(self.outputs))
+        self.schema = (f"{self.name}({', '.join(map(' '.join, zip(self.types.values(), declared)))}) -> "
+                       + (f"({results_})" if len(self.outputs) > 1 else results_))
         self.axes = {part.name: self._axes(part) for part in self.inputs + self.outputs}
 
     def _axes(self, part: Part) -> List[Tuple[str, str]]:
@@ -120,6 +124,15 @@ class Form:
         """The shapes of the outputs, after the checks."""
         known = self.sizes(inputs)
         return [self.shape(part.name, known) for part in self.outputs]
+
+
+def _type(part: Optional[Part]) -> str:
+    """What a schema calls the type of an argument; a size of tensors is no part."""
+    if part is None:
+        return "SymInt"
+    if part.layout is not None:
+        return "Tensor?" if part.optional else "Tensor"
+    return {c_float: "float", c_double: "float", c_bool: "bool"}.get(part.types[0], "int")
 
 
 def _shape(axes: List[Tuple[str, str]], known: Dict[str, Any]) -> tuple:

@@ -1,9 +1,8 @@
 """torch.library operators out of what a description in api/operators tells of a C function: the fake kernel with its
 checks, the call, and the derivative where it is another C function.
 
-    gradient = described("psa_mask_backward(Tensor grad, int psa_type, int h_mask, int w_mask) -> Tensor", BACKWARD)
-    forward = described("psa_mask(Tensor input, int psa_type, int h_mask, int w_mask) -> Tensor", FORWARD,
-                        gradient=gradient, linear="input")
+    gradient = described("psa_mask_backward(grad, psa_type, h_mask, w_mask)", BACKWARD)
+    forward = described("psa_mask(input, psa_type, h_mask, w_mask)", FORWARD, gradient=gradient, linear="input")
 """
 
 from typing import Any, Callable, Dict, Iterable, List, Optional
@@ -51,7 +50,7 @@ def described(schema: str, function: CFunction, *, fixed: Dict[str, Any] = {}, i
         follows.update(setup=no_derivative, jvp=no_tangents)
     if linear:
         follows["jvp"] = lambda *given: _linear(made, linear.split(), *given)
-    made: Any = operator(schema, form.fake, **{**follows, **others})
+    made: Any = operator(form.schema, form.fake, **{**follows, **others})
     made.form = FORMS[form.name] = form
     form.others = others
     if "_backward" not in form.name:

@@ -24,11 +24,10 @@ def _jvp(inputs, output, tangents):
     return result
 
 
-gradient = described("assign_score_withk_backward(Tensor grad, Tensor scores, Tensor point_features, Tensor "
-                     "center_features, Tensor knn_idx) -> (Tensor, Tensor, Tensor)", BACKWARD,
+gradient = described("assign_score_withk_backward(grad, scores, point_features, center_features, knn_idx)", BACKWARD,
                      results="grad_scores grad_points grad_centers")
-forward = described("assign_score_withk(Tensor scores, Tensor point_features, Tensor center_features, Tensor knn_idx)"
-                    " -> Tensor", FORWARD, gradient=gradient, jvp=_jvp)
+forward = described("assign_score_withk(scores, point_features, center_features, knn_idx)", FORWARD, gradient=gradient,
+                    jvp=_jvp)
 
 
 def assign_score_withk(scores: Tensor, point_features: Tensor, center_features: Tensor, knn_idx: Tensor,

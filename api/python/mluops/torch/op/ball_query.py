@@ -20,8 +20,7 @@ from .knn import knn
 __all__ = ["GroupAll", "QueryAndGroup", "ball_query"]
 
 
-forward = described(
-    "ball_query(Tensor xyz, Tensor center_xyz, float min_radius, float max_radius, int sample_num) -> Tensor", FORWARD)
+forward = described("ball_query(xyz, center_xyz, min_radius, max_radius, sample_num)", FORWARD)
 
 
 # ---- stacked

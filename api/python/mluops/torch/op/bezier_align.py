@@ -11,12 +11,10 @@ from .._tensors import floats
 __all__ = ["BezierAlign", "bezier_align"]
 
 
-gradient = described(
-    "bezier_align_backward(Tensor grad, Tensor beziers, SymInt batch, SymInt height, SymInt width, float spatial_scale,"
-    " int sampling_ratio, bool aligned) -> Tensor", BACKWARD)
-forward = described(
-    "bezier_align(Tensor input, Tensor beziers, int pooled_height, int pooled_width, float spatial_scale,"
-    " int sampling_ratio, bool aligned) -> Tensor", FORWARD, least={"pooled_h": 1, "pooled_w": 1}, gradient=gradient, linear="input")
+gradient = described("bezier_align_backward(grad, beziers, batch, height, width, spatial_scale, sampling_ratio, "
+                     "aligned)", BACKWARD)
+forward = described("bezier_align(input, beziers, pooled_height, pooled_width, spatial_scale, sampling_ratio, aligned)",
+                    FORWARD, least={"pooled_h": 1, "pooled_w": 1}, gradient=gradient, linear="input")
 
 
 def bezier_align(input: Tensor, beziers: Rois, output_size: Size, spatial_scale: float = 1.0, sampling_ratio: int = 0,

@@ -54,11 +54,9 @@ def _jvp(inputs, output, tangents):
     return along.contiguous(memory_format=image_format(output[0])), None
 
 
-gradient = described(
-    "border_align_backward(Tensor grad, Tensor boxes, Tensor argmax, int pool_size, SymInt height, SymInt width)"
-    " -> Tensor", BACKWARD, sizes={"c": None, "channels": lambda c, **_: 4 * c})
-forward = described("border_align(Tensor input, Tensor boxes, int pool_size) -> (Tensor, Tensor)", FORWARD,
-                    rule=four_borders, gradient=gradient, jvp=_jvp)
+gradient = described("border_align_backward(grad, boxes, argmax, pool_size, height, width)", BACKWARD,
+                     sizes={"c": None, "channels": lambda c, **_: 4 * c})
+forward = described("border_align(input, boxes, pool_size)", FORWARD, rule=four_borders, gradient=gradient, jvp=_jvp)
 
 
 def border_align(input: Tensor, boxes: Tensor, pool_size: int) -> Tensor:

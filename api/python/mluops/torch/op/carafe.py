@@ -12,12 +12,10 @@ from .._tensors import floats, in_order_of
 __all__ = ["CARAFE", "CARAFENaive", "CARAFEPack", "carafe"]
 
 
-gradients = described(
-    "carafe_backward(Tensor grad, Tensor features, Tensor masks, int kernel_size, int group_size, int scale_factor)"
-    " -> (Tensor, Tensor)", BACKWARD, fixed={"dimNb": 4}, rule=odd_kernel_of_groups)
-forward = described(
-    "carafe(Tensor features, Tensor masks, int kernel_size, int group_size, int scale_factor) -> Tensor", FORWARD,
-    fixed={"dimNb": 4}, rule=odd_kernel_of_groups, gradient=gradients, linear="features masks")
+gradients = described("carafe_backward(grad, features, masks, kernel_size, group_size, scale_factor)", BACKWARD,
+                      fixed={"dimNb": 4}, rule=odd_kernel_of_groups)
+forward = described("carafe(features, masks, kernel_size, group_size, scale_factor)", FORWARD, fixed={"dimNb": 4},
+                    rule=odd_kernel_of_groups, gradient=gradients, linear="features masks")
 
 
 @renamed(input="features", mask="masks")

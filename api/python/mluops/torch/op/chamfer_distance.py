@@ -36,10 +36,9 @@ def _jvp(inputs, output, tangents):
     return _along(xyz1, xyz2, idx1, one, two), _along(xyz2, xyz1, idx2, two, one), None, None
 
 
-gradient = described("chamfer_distance_backward(Tensor xyz1, Tensor xyz2, Tensor idx1, Tensor idx2, Tensor grad1, "
-                     "Tensor grad2) -> (Tensor, Tensor)", BACKWARD, names={"grad1": "grad_dist1", "grad2": "grad_dist2"})
-forward = described("chamfer_distance(Tensor xyz1, Tensor xyz2) -> (Tensor, Tensor, Tensor, Tensor)", FORWARD,
-                    gradient=gradient, jvp=_jvp, empty=_nobody_near)
+gradient = described("chamfer_distance_backward(xyz1, xyz2, idx1, idx2, grad1, grad2)", BACKWARD,
+                     names={"grad1": "grad_dist1", "grad2": "grad_dist2"})
+forward = described("chamfer_distance(xyz1, xyz2)", FORWARD, gradient=gradient, jvp=_jvp, empty=_nobody_near)
 
 
 def chamfer_distance(xyz1: Tensor, xyz2: Tensor) -> Tuple[Tensor, Tensor, Tensor, Tensor]:

@@ -12,9 +12,9 @@ from .._tensors import floats
 __all__ = ["convex_giou", "convex_iou", "min_area_polygons"]
 
 
-_iou = described("convex_iou(Tensor pointsets, Tensor polygons) -> Tensor", IOU)
-_giou = described("convex_giou(Tensor pointsets, Tensor polygons) -> (Tensor, Tensor)", GIOU)
-_min_area = described("min_area_polygons(Tensor pointsets) -> Tensor", MIN_AREA)
+_iou = described("convex_iou(pointsets, polygons)", IOU)
+_giou = described("convex_giou(pointsets, polygons)", GIOU)
+_min_area = described("min_area_polygons(pointsets)", MIN_AREA)
 
 
 def convex_iou(pointsets: Tensor, polygons: Tensor) -> Tensor:

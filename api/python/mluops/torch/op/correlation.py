@@ -27,9 +27,8 @@ def _gradient_backward(ctx, along1, along2):
             *(None,) * len(numbers))
 
 
-_NUMBERS = ", ".join(f"int {name}" for name in (
-    "kernel_h", "kernel_w", "max_displacement", "stride_h", "stride_w", "pad_h", "pad_w", "dilation_h", "dilation_w",
-    "dilation_patch_h", "dilation_patch_w"))
+_NUMBERS = ("kernel_h, kernel_w, max_displacement, stride_h, stride_w, pad_h, pad_w, dilation_h, dilation_w,"
+            " dilation_patch_h, dilation_patch_w")
 
 
 def _some_window(h, w, kernel_h, kernel_w, stride_h, stride_w, pad_h, pad_w, dilation_h, dilation_w, **_):
@@ -37,10 +36,10 @@ def _some_window(h, w, kernel_h, kernel_w, stride_h, stride_w, pad_h, pad_w, dil
         raise bad_param("kernel_size", f"a window inside of {h} x {w} and its padding", (kernel_h, kernel_w))
 
 
-gradient = described(f"correlation_backward(Tensor grad, Tensor input1, Tensor input2, {_NUMBERS}) -> (Tensor, Tensor)",
-                     BACKWARD, rule=_some_window, setup=_gradient_setup, backward=_gradient_backward)
-forward = described(f"correlation(Tensor input1, Tensor input2, {_NUMBERS}) -> Tensor", FORWARD, rule=_some_window,
-                    gradient=gradient, linear="input1 input2")
+gradient = described(f"correlation_backward(grad, input1, input2, {_NUMBERS})", BACKWARD, rule=_some_window,
+                     setup=_gradient_setup, backward=_gradient_backward)
+forward = described(f"correlation(input1, input2, {_NUMBERS})", FORWARD, rule=_some_window, gradient=gradient,
+                    linear="input1 input2")
 
 
 def correlation(input1: Tensor, input2: Tensor, kernel_size: Size = 1, max_displacement: int = 1, stride: Size = 1,

@@ -49,8 +49,8 @@ def _out_size(axis):
     return out_size
 
 
-_NUMBERS = ("int stride_h, int stride_w, int padding_h, int padding_w, int dilation_h, int dilation_w, int groups,"
-            " int deform_groups")
+_NUMBERS = ", ".join(f"int {name}" for name in (
+    "stride_h", "stride_w", "padding_h", "padding_w", "dilation_h", "dilation_w", "groups", "deform_groups"))
 _FLOAT = 2  # MLUOP_DTYPE_FLOAT: of the sums
 # im2col_step only has to divide the batch.
 _DESCRIBED: dict = {"fixed": {"dimNb": 4, "im2col_step": 1, "compute_type": _FLOAT}, "rule": _rules, "sizes": {
@@ -59,12 +59,11 @@ _DESCRIBED: dict = {"fixed": {"dimNb": 4, "im2col_step": 1, "compute_type": _FLO
     "dilation": lambda dilation_h, dilation_w, **_: (dilation_h, dilation_w),
     "out_h": _out_size("h"), "out_w": _out_size("w")}}
 
-data_gradient = described(
-    "deform_conv2d_data_backward(Tensor grad, Tensor input, Tensor offset, Tensor? mask, Tensor weight,"
-    f" {_NUMBERS}) -> (Tensor, Tensor, Tensor)", BACKWARD_DATA, **_DESCRIBED)
+data_gradient = described(f"deform_conv2d_data_backward(grad, input, offset, mask, weight, {_NUMBERS})", BACKWARD_DATA,
+                          **_DESCRIBED)
 weight_gradient = described(
-    "deform_conv2d_weight_backward(Tensor grad, Tensor input, Tensor offset, Tensor? mask, int kernel_h,"
-    f" int kernel_w, {_NUMBERS}) -> (Tensor, Tensor)", BACKWARD_WEIGHT, **_DESCRIBED)
+    f"deform_conv2d_weight_backward(grad, input, offset, mask, int kernel_h, int kernel_w, {_NUMBERS})", BACKWARD_WEIGHT,
+    **_DESCRIBED)
 
 
 def _along_offset(inputs, tangent):
@@ -91,9 +90,8 @@ def _jvp(inputs, output, tangents):
     return torch.zeros_like(output) + along
 
 
-forward = described(
-    "deform_conv2d(Tensor input, Tensor offset, Tensor? mask, Tensor weight, Tensor? bias,"
-    f" {_NUMBERS}) -> Tensor", FORWARD, gradient=(data_gradient, weight_gradient), jvp=_jvp, **_DESCRIBED)
+forward = described(f"deform_conv2d(input, offset, mask, weight, bias, {_NUMBERS})", FORWARD,
+                    gradient=(data_gradient, weight_gradient), jvp=_jvp, **_DESCRIBED)
 
 
 def _convolve(input: Tensor, offset: Tensor, mask: Optional[Tensor], weight: Tensor, bias: Optional[Tensor],

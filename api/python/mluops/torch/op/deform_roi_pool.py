@@ -42,12 +42,10 @@ def _jvp(inputs, output, tangents):
 
 
 # The second result is empty without offset.
-gradients = described(
-    "deform_roi_pool_backward(Tensor grad, Tensor input, Tensor rois, Tensor? offset, int pooled_height,"
-    " int pooled_width, float spatial_scale, int sampling_ratio, float gamma) -> (Tensor, Tensor)", BACKWARD)
-forward = described(
-    "deform_roi_pool(Tensor input, Tensor rois, Tensor? offset, int pooled_height, int pooled_width,"
-    " float spatial_scale, int sampling_ratio, float gamma) -> Tensor", FORWARD, gradient=gradients, jvp=_jvp)
+gradients = described("deform_roi_pool_backward(grad, input, rois, offset, pooled_height, pooled_width, "
+                      "spatial_scale, sampling_ratio, gamma)", BACKWARD)
+forward = described("deform_roi_pool(input, rois, offset, pooled_height, pooled_width, spatial_scale, sampling_ratio, "
+                    "gamma)", FORWARD, gradient=gradients, jvp=_jvp)
 
 
 def deform_roi_pool(input: Tensor, rois: Rois, offset: Optional[Tensor], output_size: Size,

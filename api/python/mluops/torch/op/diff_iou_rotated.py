@@ -12,7 +12,7 @@ from .._tensors import floats
 __all__ = ["diff_iou_rotated_2d", "diff_iou_rotated_3d"]
 
 
-sort_vertices = described("diff_iou_rotated_sort_vertices(Tensor vertices, Tensor mask, Tensor num_valid) -> Tensor", SORT)
+sort_vertices = described("diff_iou_rotated_sort_vertices(vertices, mask, num_valid)", SORT)
 
 
 _RECTANGLE, _BOX = "x, y, w, h, angle", "x, y, z, w, h, l, angle"
@@ -34,10 +34,9 @@ def _rectangles_or_boxes(batch, pairs, numbers):
         expect("box1", (batch, pairs, numbers), (batch, pairs, 7), ("", "", f"{_BOX}, or 5: {_RECTANGLE}"))
 
 
-pair_iou_gradient = described("rotated_iou_backward(Tensor grad, Tensor box1, Tensor box2) -> (Tensor, Tensor)", BACKWARD,
-                              rule=_rectangles_or_boxes)
-pair_iou = described("rotated_iou(Tensor box1, Tensor box2) -> Tensor", FORWARD, rule=_rectangles_or_boxes,
-                     gradient=pair_iou_gradient, jvp=_jvp)
+pair_iou_gradient = described("rotated_iou_backward(grad, box1, box2)", BACKWARD, rule=_rectangles_or_boxes)
+pair_iou = described("rotated_iou(box1, box2)", FORWARD, rule=_rectangles_or_boxes, gradient=pair_iou_gradient,
+                     jvp=_jvp)
 
 
 def shared_area(box1: Tensor, box2: Tensor) -> Tensor:

@@ -27,12 +27,10 @@ def _known_reduction(reduce_type, **_):
         raise bad_param("reduce_type", "0 (sum), 1 (mean) or 2 (max)", reduce_type)
 
 
-gradient = described(
-    "dynamic_point_to_voxel_backward(Tensor grad, Tensor feats, Tensor voxel_feats, Tensor point2voxel_map, Tensor "
-    "voxel_points_count, Tensor voxel_num, int reduce_type) -> Tensor", BACKWARD)
+gradient = described("dynamic_point_to_voxel_backward(grad, feats, voxel_feats, point2voxel_map, voxel_points_count, "
+                     "voxel_num, reduce_type)", BACKWARD)
 # How many voxels there are is in the data: the operator returns a row for each point, and how many count.
-forward = described("dynamic_point_to_voxel(Tensor feats, Tensor coors, int reduce_type) -> "
-                    "(Tensor, Tensor, Tensor, Tensor, Tensor)", FORWARD, sizes={"m": lambda n, **_: n},
+forward = described("dynamic_point_to_voxel(feats, coors, reduce_type)", FORWARD, sizes={"m": lambda n, **_: n},
                     rule=_known_reduction, gradient=gradient)
 
 

@@ -73,10 +73,9 @@ def _gamma_of_a_loss(gamma, **_):
         raise bad_param("gamma", "at least 0", gamma)
 
 
-sigmoid_forward = described(
-    "sigmoid_focal_loss(Tensor input, Tensor target, Tensor? weight, float gamma, float alpha) -> Tensor",
-    SIGMOID_FORWARD, fixed={"prefer": _HIGH_PRECISION, "reduction": _NONE}, rule=_gamma_of_a_loss, setup=_sigmoid_setup,
-    backward=_sigmoid_backward, jvp=_sigmoid_jvp)
+sigmoid_forward = described("sigmoid_focal_loss(input, target, weight, gamma, alpha)", SIGMOID_FORWARD,
+                            fixed={"prefer": _HIGH_PRECISION, "reduction": _NONE}, rule=_gamma_of_a_loss,
+                            setup=_sigmoid_setup, backward=_sigmoid_backward, jvp=_sigmoid_jvp)
 
 
 # ---- softmax

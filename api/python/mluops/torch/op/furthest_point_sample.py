@@ -17,12 +17,11 @@ def _some_points(name, n, m, shape):
         raise bad_param(name, "at least one point", shape)
 
 
-forward = described("furthest_point_sample(Tensor points_xyz, int num_points) -> Tensor", FORWARD,
-                    names={"num_points": "m"}, least={"m": 0},
+forward = described("furthest_point_sample(points_xyz, num_points)", FORWARD, names={"num_points": "m"}, least={"m": 0},
                     rule=lambda b, n, m: _some_points("points_xyz", n, m, (b, n, 3)))
-forward_with_dist = described(
-    "furthest_point_sample_with_dist(Tensor points_dist, int num_points) -> Tensor", FORWARD_WITH_DIST,
-    names={"num_points": "m"}, least={"m": 0}, rule=lambda b, n, m: _some_points("points_dist", n, m, (b, n, n)))
+forward_with_dist = described("furthest_point_sample_with_dist(points_dist, num_points)", FORWARD_WITH_DIST,
+                              names={"num_points": "m"}, least={"m": 0},
+                              rule=lambda b, n, m: _some_points("points_dist", n, m, (b, n, n)))
 
 
 def furthest_point_sample(points_xyz: Tensor, num_points: int) -> Tensor:

@@ -19,9 +19,9 @@ __all__ = ["gather_points", "grouping_operation"]
 
 def _operators(name: str, c_forward: CFunction, c_backward: CFunction):
     """The operator and its gradient."""
-    gradient = described(f"{name}_backward(Tensor grad, Tensor indices, SymInt points) -> Tensor", c_backward,
+    gradient = described(f"{name}_backward(grad, indices, points)", c_backward,
                          names={"indices": "idx", "points": "n"})
-    return described(f"{name}(Tensor features, Tensor indices) -> Tensor", c_forward, gradient=gradient,
+    return described(f"{name}(features, indices)", c_forward, gradient=gradient,
                      names={"features": "points", "indices": "idx"}, linear="points"), gradient
 
 

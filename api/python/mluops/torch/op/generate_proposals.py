@@ -16,10 +16,8 @@ __all__ = ["generate_proposals"]
 
 
 # How many there are is in the data: the operator returns as many as there may be, and how many there are.
-_forward = described(
-    "generate_proposals(Tensor scores, Tensor bbox_deltas, Tensor img_size, Tensor anchors, Tensor variances,"
-    " int pre_nms_top_n, int post_nms_top_n, float nms_thresh, float min_size, bool pixel_offset)"
-    " -> (Tensor, Tensor, Tensor, Tensor)", FORWARD, fixed={"eta": 1.0})
+_forward = described("generate_proposals(scores, bbox_deltas, img_size, anchors, variances, pre_nms_top_n, "
+                     "post_nms_top_n, nms_thresh, min_size, pixel_offset)", FORWARD, fixed={"eta": 1.0})
 
 
 def generate_proposals(scores: Tensor, bbox_deltas: Tensor, img_size: Tensor, anchors: Tensor, variances: Tensor,

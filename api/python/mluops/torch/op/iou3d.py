@@ -27,9 +27,9 @@ def _overlap_fake(boxes_a, boxes_b):
     return boxes_a.new_empty((_count("boxes_a", boxes_a), _count("boxes_b", boxes_b)))
 
 
-overlap = described("boxes_overlap_bev(Tensor boxes_a, Tensor boxes_b) -> Tensor", OVERLAP)
+overlap = described("boxes_overlap_bev(boxes_a, boxes_b)", OVERLAP)
 # How many boxes are kept is in the data: the operator returns as many as there may be, and how many there are.
-_nms3d = described("nms3d(Tensor boxes, float iou_threshold, bool rotated) -> (Tensor, Tensor)", NMS3D)
+_nms3d = described("nms3d(boxes, iou_threshold, bool rotated)", NMS3D)
 
 
 def kept(boxes: Tensor, iou_threshold: float, rotated: bool) -> Tensor:

@@ -19,7 +19,7 @@ def _nothing_known(outputs):
     outputs[1].fill_(1e10 if outputs[1].dtype != torch.float16 else float("inf"))
 
 
-forward = described("knn(Tensor xyz, Tensor center_xyz, SymInt k) -> (Tensor, Tensor)", FORWARD, empty=_nothing_known)
+forward = described("knn(xyz, center_xyz, k)", FORWARD, empty=_nothing_known)
 
 
 def knn(k: int, xyz: Tensor, center_xyz: Optional[Tensor] = None, transposed: bool = False) -> Tensor:

@@ -66,11 +66,10 @@ def _col2im_backward(ctx, grad):
     return (im2col(grad, *ctx.saved_tensors, 1, 1, 0, 0), *(None,) * 4)
 
 
-im2col = described(
-    "masked_im2col(Tensor features, Tensor rows, Tensor columns, int kernel_h, int kernel_w, int pad_h, int pad_w)"
-    " -> Tensor", IM2COL, setup=_im2col_setup, backward=_im2col_backward, linear="features")
-col2im = described("masked_col2im(Tensor col, Tensor rows, Tensor columns, SymInt height, SymInt width) -> Tensor", COL2IM,
-                   least={"h": 1, "w": 1}, setup=_col2im_setup, backward=_col2im_backward, linear="col")
+im2col = described("masked_im2col(features, rows, columns, kernel_h, kernel_w, pad_h, pad_w)", IM2COL,
+                   setup=_im2col_setup, backward=_im2col_backward, linear="features")
+col2im = described("masked_col2im(col, rows, columns, height, width)", COL2IM, least={"h": 1, "w": 1},
+                   setup=_col2im_setup, backward=_col2im_backward, linear="col")
 
 
 def _in_channels_last(features: Tensor) -> bool:

@@ -10,19 +10,16 @@ from .._tensors import floats
 
 __all__ = ["moe_dispatch"]
 
-gate_gradient = described(
-    "moe_dispatch_backward_gate(Tensor indices, Tensor locations, Tensor input, Tensor grad, int num_experts,"
-    " int capacity) -> Tensor", f.MOE_DISPATCH_BACKWARD_GATE)
-data_gradient = described(
-    "moe_dispatch_backward_data(Tensor gates, Tensor indices, Tensor locations, Tensor grad, int num_experts,"
-    " int capacity) -> Tensor", f.MOE_DISPATCH_BACKWARD_DATA)
+gate_gradient = described("moe_dispatch_backward_gate(indices, locations, input, grad, num_experts, capacity)",
+                          f.MOE_DISPATCH_BACKWARD_GATE)
+data_gradient = described("moe_dispatch_backward_data(gates, indices, locations, grad, num_experts, capacity)",
+                          f.MOE_DISPATCH_BACKWARD_DATA)
 
 
 # Rows that no sample has keep what they hold: zeros.
-forward = described(
-    "moe_dispatch(Tensor gates, Tensor indices, Tensor locations, Tensor input, int num_experts, int capacity)"
-    " -> Tensor", f.MOE_DISPATCH_FORWARD, linear="gates input",
-    gradient=(gate_gradient, data_gradient), before=lambda dispatch, *_: dispatch.zero_())
+forward = described("moe_dispatch(gates, indices, locations, input, num_experts, capacity)", f.MOE_DISPATCH_FORWARD,
+                    linear="gates input", gradient=(gate_gradient, data_gradient),
+                    before=lambda dispatch, *_: dispatch.zero_())
 
 
 def moe_dispatch(gates: Tensor, indices: Tensor, locations: Tensor, input: Tensor, num_experts: int,

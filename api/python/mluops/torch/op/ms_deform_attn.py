@@ -42,14 +42,11 @@ def _jvp(inputs, output, tangents):
 
 
 _ONE_IMAGE = {"im2col_step": 1}  # which only has to divide the batch
-gradient = described(
-    "multi_scale_deformable_attn_backward(Tensor grad, Tensor value, Tensor value_spatial_shapes,"
-    " Tensor value_level_start_index, Tensor sampling_locations, Tensor attention_weights)"
-    " -> (Tensor, Tensor, Tensor)", BACKWARD, fixed=_ONE_IMAGE)
-forward = described(
-    "multi_scale_deformable_attn(Tensor value, Tensor value_spatial_shapes, Tensor value_level_start_index,"
-    " Tensor sampling_locations, Tensor attention_weights) -> Tensor", FORWARD, fixed=_ONE_IMAGE, gradient=gradient,
-    jvp=_jvp, before=_check_pixels)
+gradient = described("multi_scale_deformable_attn_backward(grad, value, value_spatial_shapes, "
+                     "value_level_start_index, sampling_locations, attention_weights)", BACKWARD, fixed=_ONE_IMAGE)
+forward = described("multi_scale_deformable_attn(value, value_spatial_shapes, value_level_start_index, "
+                    "sampling_locations, attention_weights)", FORWARD, fixed=_ONE_IMAGE, gradient=gradient, jvp=_jvp,
+                    before=_check_pixels)
 
 
 def arguments(value, value_spatial_shapes, value_level_start_index, sampling_locations,

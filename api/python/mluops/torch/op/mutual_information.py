@@ -15,10 +15,8 @@ __all__ = ["mutual_information"]
 
 _NAMES = {"boundary": "opt_boundary"}
 
-gradient = described(
-    "mutual_information_backward(Tensor px, Tensor py, Tensor? boundary, Tensor p, Tensor ans_grad)"
-    " -> (Tensor, Tensor)", f.MUTUAL_INFORMATION_BACKWARD, names=_NAMES, results="px_grad py_grad",
-    fixed={"overwrite_ans_grad": False}, check=check_device)
+gradient = described("mutual_information_backward(px, py, boundary, p, ans_grad)", f.MUTUAL_INFORMATION_BACKWARD,
+                     names=_NAMES, results="px_grad py_grad", fixed={"overwrite_ans_grad": False}, check=check_device)
 
 
 def _setup(ctx, inputs, output):
@@ -41,10 +39,9 @@ def _jvp(inputs, output, tangents):
 
 
 # p keeps what it holds outside of the boundaries: zeros.
-forward = described(
-    "mutual_information(Tensor px, Tensor py, Tensor? boundary) -> (Tensor, Tensor)", f.MUTUAL_INFORMATION_FORWARD,
-    names=_NAMES, results="p ans", setup=_setup, backward=_backward, jvp=_jvp, check=check_device,
-    before=lambda outputs, *_: outputs[0].zero_())
+forward = described("mutual_information(px, py, boundary)", f.MUTUAL_INFORMATION_FORWARD, names=_NAMES, results="p ans",
+                    setup=_setup, backward=_backward, jvp=_jvp, check=check_device,
+                    before=lambda outputs, *_: outputs[0].zero_())
 
 
 def _with_an_element(px: Tensor, py: Tensor, boundary: Optional[Tensor]) -> tuple:

@@ -56,11 +56,9 @@ _nms = operator("nms(Tensor boxes, Tensor scores, float iou_threshold, int offse
                 " -> (Tensor, Tensor)", _nms_fake, _nms_call, setup=no_derivative, jvp=no_tangents)
 
 
-_soft_nms = described(
-    "soft_nms(Tensor boxes, Tensor scores, float iou_threshold, float sigma, float min_score, int method, int offset)"
-    " -> (Tensor, Tensor, Tensor)", SOFT_NMS, int64="indices")
-_nms_match = described("nms_match(Tensor dets, float iou_threshold) -> (Tensor, Tensor, Tensor)", NMS_MATCH,
-                       int64="indices group_sizes")
+_soft_nms = described("soft_nms(boxes, scores, iou_threshold, sigma, min_score, method, offset)", SOFT_NMS,
+                      int64="indices")
+_nms_match = described("nms_match(dets, iou_threshold)", NMS_MATCH, int64="indices group_sizes")
 
 
 def kept(boxes: Tensor, scores: Tensor, iou_threshold: float, offset: int = 0, score_threshold: float = 0.0,

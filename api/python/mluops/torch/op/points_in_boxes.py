@@ -9,9 +9,8 @@ from .._tensors import floats
 __all__ = ["points_in_boxes_all", "points_in_boxes_cpu", "points_in_boxes_part"]
 
 
-part = described("points_in_boxes_part(Tensor points, Tensor boxes) -> Tensor", PART,
-                 empty=lambda indices: indices.fill_(-1))
-every = described("points_in_boxes_all(Tensor points, Tensor boxes) -> Tensor", ALL)
+part = described("points_in_boxes_part(points, boxes)", PART, empty=lambda indices: indices.fill_(-1))
+every = described("points_in_boxes_all(points, boxes)", ALL)
 
 
 def points_in_boxes_part(points: Tensor, boxes: Tensor) -> Tensor:

@@ -9,7 +9,7 @@ from .._tensors import floats
 __all__ = ["points_in_polygons"]
 
 
-_inside = described("points_in_polygons(Tensor points, Tensor polygons) -> Tensor", INSIDE)
+_inside = described("points_in_polygons(points, polygons)", INSIDE)
 
 
 def points_in_polygons(points: Tensor, polygons: Tensor) -> Tensor:

@@ -12,7 +12,7 @@ __all__ = ["poly_nms"]
 
 
 # How many are kept is in the data: the operator returns as many as there may be, and how many there are.
-_nms = described("poly_nms(Tensor dets, float iou_threshold) -> (Tensor, Tensor)", NMS)
+_nms = described("poly_nms(dets, iou_threshold)", NMS)
 
 
 def poly_nms(dets: Tensor, iou_threshold: float) -> Tensor:

@@ -15,8 +15,7 @@ __all__ = ["PrRoIPool", "prroi_pool"]
 
 # A result that is not asked for is empty.
 gradients = described(
-    "prroi_pool_backward(Tensor grad, Tensor input, Tensor rois, float spatial_scale, bool of_input, bool of_rois)"
-    " -> (Tensor, Tensor)", BACKWARD,
+    "prroi_pool_backward(grad, input, rois, spatial_scale, bool of_input, bool of_rois)", BACKWARD,
     rule=lambda pooled_h, pooled_w, **_: at_least(1, output_size=min(pooled_h, pooled_w)),
     absent={"grad_input": lambda of_input, **_: not of_input, "grad_rois": lambda of_rois, **_: not of_rois})
 
@@ -50,9 +49,8 @@ def _jvp(inputs, output, tangents):
     return along if tangents[1] is None else along + _along_rois(*inputs[:2], tangents[1], *inputs[2:])
 
 
-forward = described(
-    "prroi_pool(Tensor input, Tensor rois, int pooled_height, int pooled_width, float spatial_scale) -> Tensor",
-    FORWARD, least={"pooled_h": 1, "pooled_w": 1}, gradient=gradients, jvp=_jvp)
+forward = described("prroi_pool(input, rois, pooled_height, pooled_width, spatial_scale)", FORWARD,
+                    least={"pooled_h": 1, "pooled_w": 1}, gradient=gradients, jvp=_jvp)
 
 
 def prroi_pool(input: Tensor, rois: Rois, output_size: Size, spatial_scale: float = 1.0) -> Tensor:

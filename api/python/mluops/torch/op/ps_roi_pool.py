@@ -18,14 +18,11 @@ def _every_bin(channels, pooled_height, pooled_width, **_):
 
 
 _NO_MAP = {"mapping_channel": None}
-gradient = described(
-    "ps_roi_pool_backward(Tensor grad, Tensor rois, SymInt batch, SymInt height, SymInt width, float spatial_scale)"
-    " -> Tensor", BACKWARD, fixed=_NO_MAP)
-forward = described(
-    "ps_roi_pool(Tensor input, Tensor rois, int pooled_height, int pooled_width, float spatial_scale) -> Tensor",
-    FORWARD, fixed=_NO_MAP, rule=_every_bin, gradient=gradient, linear="input", sizes={
-        "channels": None, "group_size": lambda pooled_height, **_: pooled_height,
-        "output_dim": lambda channels, pooled_height, pooled_width, **_: channels // (pooled_height * pooled_width)})
+gradient = described("ps_roi_pool_backward(grad, rois, batch, height, width, spatial_scale)", BACKWARD, fixed=_NO_MAP)
+forward = described("ps_roi_pool(input, rois, pooled_height, pooled_width, spatial_scale)", FORWARD, fixed=_NO_MAP,
+                    rule=_every_bin, gradient=gradient, linear="input",
+                    sizes={"channels": None, "group_size": lambda pooled_height, **_: pooled_height,
+                           "output_dim": lambda channels, bins, **_: channels // bins})
 
 
 def ps_roi_pool(input: Tensor, rois: Rois, output_size: Size, spatial_scale: float = 1.0) -> Tensor:

@@ -10,9 +10,8 @@ from .._tensors import floats
 __all__ = ["PSAMask", "psa_mask"]
 
 
-gradient = described("psa_mask_backward(Tensor grad, int psa_type, int h_mask, int w_mask) -> Tensor", BACKWARD)
-forward = described("psa_mask(Tensor input, int psa_type, int h_mask, int w_mask) -> Tensor", FORWARD,
-                    gradient=gradient, linear="input")
+gradient = described("psa_mask_backward(grad, psa_type, h_mask, w_mask)", BACKWARD)
+forward = described("psa_mask(input, psa_type, h_mask, w_mask)", FORWARD, gradient=gradient, linear="input")
 
 
 @renamed(x="input")

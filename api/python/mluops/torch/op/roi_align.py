@@ -33,14 +33,11 @@ def _of_means(pool_mode, **_):
     return pool_mode != _MAX
 
 
-gradient = described(
-    "roi_align_backward(Tensor grad, Tensor rois, Tensor? argmax_y, Tensor? argmax_x, SymInt batch, SymInt height,"
-    " SymInt width, float spatial_scale, int sampling_ratio, int pool_mode, bool aligned) -> Tensor", BACKWARD)
-forward = described(
-    "roi_align(Tensor input, Tensor rois, int pooled_height, int pooled_width, float spatial_scale,"
-    " int sampling_ratio, int pool_mode, bool aligned) -> (Tensor, Tensor, Tensor)", FORWARD,
-    results="output argmax_y argmax_x", absent={"argmax_y": _of_means, "argmax_x": _of_means}, gradient=gradient,
-    jvp=_jvp)
+gradient = described("roi_align_backward(grad, rois, Tensor? argmax_y, Tensor? argmax_x, batch, height, width, "
+                     "spatial_scale, sampling_ratio, pool_mode, aligned)", BACKWARD)
+forward = described("roi_align(input, rois, pooled_height, pooled_width, spatial_scale, sampling_ratio, pool_mode, "
+                    "aligned)", FORWARD, results="output argmax_y argmax_x",
+                    absent={"argmax_y": _of_means, "argmax_x": _of_means}, gradient=gradient, jvp=_jvp)
 
 
 def roi_align(input: Tensor, rois: Rois, output_size: Size, spatial_scale: float = 1.0, sampling_ratio: int = 0,

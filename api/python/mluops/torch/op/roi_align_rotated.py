@@ -16,12 +16,10 @@ from .._tensors import floats
 __all__ = ["RiRoIAlignRotated", "RoIAlignRotated", "riroi_align_rotated", "roi_align_rotated"]
 
 
-gradient = described(
-    "roi_align_rotated_backward(Tensor grad, Tensor rois, SymInt batch, SymInt height, SymInt width,"
-    " int sampling_ratio, float spatial_scale, bool aligned, bool clockwise) -> Tensor", BACKWARD)
-forward = described(
-    "roi_align_rotated(Tensor input, Tensor rois, int pooled_height, int pooled_width, int sampling_ratio,"
-    " float spatial_scale, bool aligned, bool clockwise) -> Tensor", FORWARD, gradient=gradient, linear="input")
+gradient = described("roi_align_rotated_backward(grad, rois, batch, height, width, sampling_ratio, spatial_scale, "
+                     "aligned, clockwise)", BACKWARD)
+forward = described("roi_align_rotated(input, rois, pooled_height, pooled_width, sampling_ratio, spatial_scale, "
+                    "aligned, clockwise)", FORWARD, gradient=gradient, linear="input")
 
 
 def roi_align_rotated(input: Tensor, rois: Rois, output_size: Size, spatial_scale: float, sampling_ratio: int = 0,

@@ -15,10 +15,8 @@ def _grids_of_images(batch, grids, out_h, out_w, **_):
         raise bad_param("grid", f"a multiple of the {batch} images", (grids, out_h, out_w, 2))
 
 
-gradient = described("roi_crop_backward(Tensor grad, Tensor grid, SymInt batch, SymInt height, SymInt width) -> Tensor",
-                     BACKWARD, rule=_grids_of_images)
-forward = described("roi_crop(Tensor input, Tensor grid) -> Tensor", FORWARD, rule=_grids_of_images, gradient=gradient,
-                    linear="input")
+gradient = described("roi_crop_backward(grad, grid, batch, height, width)", BACKWARD, rule=_grids_of_images)
+forward = described("roi_crop(input, grid)", FORWARD, rule=_grids_of_images, gradient=gradient, linear="input")
 
 
 def roi_crop(input: Tensor, grid: Tensor) -> Tensor:

@@ -26,13 +26,9 @@ def _jvp(inputs, output, tangents):
 
 
 _MAX = {"pooling_mode": 0}
-gradient = described(
-    "roi_pool_backward(Tensor grad, Tensor rois, Tensor argmax, SymInt batch, SymInt height, SymInt width,"
-    " float spatial_scale) -> Tensor", BACKWARD, fixed=_MAX)
-forward = described(
-    "roi_pool(Tensor input, Tensor rois, int pooled_height, int pooled_width, float spatial_scale)"
-    " -> (Tensor, Tensor)", FORWARD, fixed=_MAX, least={"pooled_h": 1, "pooled_w": 1},
-    gradient=gradient, jvp=_jvp)
+gradient = described("roi_pool_backward(grad, rois, argmax, batch, height, width, spatial_scale)", BACKWARD, fixed=_MAX)
+forward = described("roi_pool(input, rois, pooled_height, pooled_width, spatial_scale)", FORWARD, fixed=_MAX,
+                    least={"pooled_h": 1, "pooled_w": 1}, gradient=gradient, jvp=_jvp)
 
 
 def roi_pool(input: Tensor, rois: Rois, output_size: Size, spatial_scale: float = 1.0) -> Tensor:

@@ -19,13 +19,11 @@ def _nothing_inside(outputs):
     outputs[2].zero_()
 
 
-gradient = described("roiaware_pool3d_backward(Tensor grad, Tensor argmax, Tensor pts_idx_of_voxels, SymInt points, "
-                     "int mode) -> Tensor", BACKWARD, names={"mode": "pool_method", "points": "pts_num"},
-                     sizes={"points": lambda pts_num, **_: pts_num})
-forward = described("roiaware_pool3d(Tensor rois, Tensor pts, Tensor pts_feature, SymInt out_x, SymInt out_y, "
-                    "SymInt out_z, SymInt max_pts_per_voxel, int mode) -> (Tensor, Tensor, Tensor)", FORWARD,
-                    names={"mode": "pool_method"}, results="pooled_features argmax pts_idx_of_voxels", gradient=gradient,
-                    of="pts_feature", empty=_nothing_inside)
+gradient = described("roiaware_pool3d_backward(grad, argmax, pts_idx_of_voxels, points, mode)", BACKWARD,
+                     names={"mode": "pool_method", "points": "pts_num"}, sizes={"points": lambda pts_num, **_: pts_num})
+forward = described("roiaware_pool3d(rois, pts, pts_feature, out_x, out_y, out_z, max_pts_per_voxel, mode)", FORWARD,
+                    names={"mode": "pool_method"}, results="pooled_features argmax pts_idx_of_voxels",
+                    gradient=gradient, of="pts_feature", empty=_nothing_inside)
 
 
 _MODES = {"max": 0, "avg": 1, 0: 0, 1: 1}

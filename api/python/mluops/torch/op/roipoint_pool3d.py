@@ -12,8 +12,8 @@ from .._tensors import floats
 __all__ = ["RoIPointPool3d", "roipoint_pool3d"]
 
 
-forward = described("roipoint_pool3d(Tensor points, Tensor point_features, Tensor boxes3d, SymInt num_sampled_points)"
-                    " -> (Tensor, Tensor)", FORWARD, names={"num_sampled_points": "sampled_pts_num"},
+forward = described("roipoint_pool3d(points, point_features, boxes3d, num_sampled_points)", FORWARD,
+                    names={"num_sampled_points": "sampled_pts_num"},
                     rule=lambda sampled_pts_num, **_: at_least(1, num_sampled_points=sampled_pts_num),
                     empty=lambda outputs: (outputs[0].zero_(), outputs[1].fill_(1)))
 

@@ -47,7 +47,7 @@ iou = operator("box_iou_rotated(Tensor bboxes1, Tensor bboxes2, int mode, bool a
 
 
 # How many boxes are kept is in the data: the operator returns as many as there may be, and how many there are.
-_nms = described("nms_rotated(Tensor dets, Tensor scores, float iou_threshold) -> (Tensor, Tensor)", NMS,
+_nms = described("nms_rotated(dets, scores, iou_threshold)", NMS,
                  rule=lambda n, width, **_: expect("dets", (n, width), (n, 5), ("", _NUMBERS)))
 
 

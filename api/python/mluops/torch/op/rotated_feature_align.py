@@ -18,12 +18,10 @@ def _one_or_five(points, **_):
         raise bad_param("points", "1 or 5", points)
 
 
-gradient = described(
-    "rotated_feature_align_backward(Tensor grad, Tensor best_rbboxes, float spatial_scale, int points) -> Tensor",
-    BACKWARD, rule=_one_or_five)
-forward = described(
-    "rotated_feature_align(Tensor features, Tensor best_rbboxes, float spatial_scale, int points) -> Tensor", FORWARD,
-    rule=_one_or_five, gradient=gradient, linear="features")
+gradient = described("rotated_feature_align_backward(grad, best_rbboxes, spatial_scale, points)", BACKWARD,
+                     rule=_one_or_five)
+forward = described("rotated_feature_align(features, best_rbboxes, spatial_scale, points)", FORWARD, rule=_one_or_five,
+                    gradient=gradient, linear="features")
 
 
 def rotated_feature_align(features: Tensor, best_rbboxes: Tensor, spatial_scale: float = 1 / 8,

@@ -15,8 +15,7 @@ from .._tensors import floats
 __all__ = ["three_interpolate"]
 
 
-gradient = described("three_interpolate_backward(Tensor grad, Tensor indices, Tensor weight, SymInt points) -> Tensor",
-                     BACKWARD, names={"points": "m"})
+gradient = described("three_interpolate_backward(grad, indices, weight, points)", BACKWARD, names={"points": "m"})
 
 
 def _call_weight_gradient(output, grad, features, indices):
@@ -34,8 +33,8 @@ def _composed_weight_gradient(grad, features, indices):
     return torch.stack(columns, 2) * inside
 
 
-weight_gradient = described("three_interpolate_weight_backward(Tensor grad, Tensor features, Tensor indices) -> Tensor",
-                            BACKWARD_WEIGHT, call=_call_weight_gradient)
+weight_gradient = described("three_interpolate_weight_backward(grad, features, indices)", BACKWARD_WEIGHT,
+                            call=_call_weight_gradient)
 
 
 def _setup(ctx, inputs, output):
@@ -55,8 +54,8 @@ def _backward(ctx, grad):
     return grad_features, None, weight_gradient(grad, features[0], indices)
 
 
-forward = described("three_interpolate(Tensor features, Tensor indices, Tensor weight) -> Tensor", FORWARD,
-                    gradient=gradient, setup=_setup, backward=_backward, linear="features weight")
+forward = described("three_interpolate(features, indices, weight)", FORWARD, gradient=gradient, setup=_setup,
+                    backward=_backward, linear="features weight")
 
 
 @renamed(weights="weight")

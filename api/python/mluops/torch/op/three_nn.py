@@ -22,7 +22,7 @@ def _nothing_known(outputs):
     outputs[1].zero_()
 
 
-forward = described("three_nn(Tensor target, Tensor source) -> (Tensor, Tensor)", FORWARD, empty=_nothing_known)
+forward = described("three_nn(target, source)", FORWARD, empty=_nothing_known)
 
 
 def _stacked_fake(target, source, target_batch_cnt, source_batch_cnt):

@@ -17,8 +17,8 @@ def _rule(c, groups, **_):
 
 
 # The gradient moves back; that of the C function for gradients moves in the same direction.
-forward = described("tin_shift(Tensor input, Tensor shift) -> Tensor", TIN_SHIFT_FORWARD, names={"shift": "shifts"},
-                    linear="input", rule=_rule, setup=lambda ctx, inputs, output: ctx.save_for_backward(inputs[1]),
+forward = described("tin_shift(input, shift)", TIN_SHIFT_FORWARD, names={"shift": "shifts"}, linear="input", rule=_rule,
+                    setup=lambda ctx, inputs, output: ctx.save_for_backward(inputs[1]),
                     backward=lambda ctx, grad: (forward(grad, -ctx.saved_tensors[0]), None))
 
 

@@ -40,9 +40,9 @@ def _backward(ctx, grad):
     return (forward(grad, filter, down_x, down_y, up_x, up_y, *pads, not flip, gain), *(None,) * 11)
 
 
-forward = described("upfirdn2d(Tensor input, Tensor filter, int up_x, int up_y, int down_x, int down_y, SymInt pad_x0,"
-                    " SymInt pad_x1, SymInt pad_y0, SymInt pad_y1, bool flip_filter, float gain) -> Tensor", UPFIRDN2D,
-                    linear="input filter", rule=_fits, setup=_setup, backward=_backward)
+forward = described("upfirdn2d(input, filter, up_x, up_y, down_x, down_y, pad_x0, pad_x1, pad_y0, pad_y1, "
+                    "flip_filter, gain)", UPFIRDN2D, linear="input filter", rule=_fits, setup=_setup,
+                    backward=_backward)
 
 
 def _padding(padding: Union[int, Sequence[int]]) -> Tuple[int, ...]:

@@ -40,10 +40,9 @@ def _jvp(inputs, output, tangents):
     return forward(inputs[0], tangents[1], *inputs[2:])[0], None
 
 
-forward = described(
-    "voxel_pooling(Tensor geom_xyz, Tensor input_features, int x, int y, int z) -> (Tensor, Tensor)", FORWARD,
-    names={"x": "num_voxel_x", "y": "num_voxel_y", "z": "num_voxel_z"}, setup=_setup, backward=_backward, jvp=_jvp,
-    empty=_empty)
+forward = described("voxel_pooling(geom_xyz, input_features, x, y, z)", FORWARD,
+                    names={"x": "num_voxel_x", "y": "num_voxel_y", "z": "num_voxel_z"}, setup=_setup,
+                    backward=_backward, jvp=_jvp, empty=_empty)
 
 
 def voxel_pooling(geom_xyz: Tensor, input_features: Tensor, voxel_num: Sequence[int]) -> Tensor:

@@ -27,11 +27,9 @@ def _hard_call(outputs, *inputs):
     return hard.form.call(outputs, *inputs)
 
 
-hard = described("hard_voxelize(Tensor points, Tensor voxel_size, Tensor coors_range, SymInt max_points, "
-                 "SymInt max_voxels) -> (Tensor, Tensor, Tensor, Tensor)", HARD, rule=_three_coordinates,
-                 fixed={"NDim": 3, "deterministic": True}, call=_hard_call)
-dynamic = described("dynamic_voxelize(Tensor points, Tensor voxel_size, Tensor coors_range) -> Tensor", DYNAMIC,
-                    rule=_three_coordinates)
+hard = described("hard_voxelize(points, voxel_size, coors_range, max_points, max_voxels)", HARD,
+                 rule=_three_coordinates, fixed={"NDim": 3, "deterministic": True}, call=_hard_call)
+dynamic = described("dynamic_voxelize(points, voxel_size, coors_range)", DYNAMIC, rule=_three_coordinates)
 
 
 def grid(points: Tensor, voxel_size: Union[Tensor, Sequence[float]],

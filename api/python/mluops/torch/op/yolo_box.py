@@ -24,10 +24,8 @@ def _pairs_and_channels(n, numbers, numbers_of_x, h, w, class_num, iou_aware, **
            ("", f"anchors times {each} + class_num", "", ""))
 
 
-_forward = described(
-    "yolo_box(Tensor x, Tensor img_size, Tensor anchors, int class_num, float conf_thresh, int downsample_ratio,"
-    " bool clip_bbox, float scale_x_y, bool iou_aware, float iou_aware_factor) -> (Tensor, Tensor)", FORWARD,
-    rule=_pairs_and_channels)
+_forward = described("yolo_box(x, img_size, anchors, class_num, conf_thresh, downsample_ratio, clip_bbox, scale_x_y, "
+                     "iou_aware, iou_aware_factor)", FORWARD, rule=_pairs_and_channels)
 
 
 def yolo_box(x: Tensor, img_size: Tensor, anchors: Union[Sequence[int], Tensor], class_num: int, conf_thresh: float,
