@@ -5,22 +5,6 @@
 
 using namespace mluops;
 
-mluOpStatus_t mluOpCreateDCNDescriptor(mluOpDCNDescriptor_t* dcn_desc) {
-  return guard(__func__, [&]() -> Status {
-    MLUOPS_RETURN_IF_FINISHED(op::not_null("dcn_desc", dcn_desc));
-    *dcn_desc = new mluOpDCNStruct;
-    return Status::go_on();
-  });
-}
-
-mluOpStatus_t mluOpDestroyDCNDescriptor(mluOpDCNDescriptor_t dcn_desc) {
-  return guard(__func__, [&]() -> Status {
-    MLUOPS_RETURN_IF_FINISHED(op::not_null("dcn_desc", dcn_desc));
-    delete dcn_desc;
-    return Status::go_on();
-  });
-}
-
 mluOpStatus_t mluOpSetDCNDescriptor(mluOpDCNDescriptor_t dcn_desc, int dimNb, const int pad[], const int stride[],
                                     const int dilation[], int deformable_group, int conv_group, int im2col_step,
                                     const mluOpDataType_t compute_type) {

@@ -7,6 +7,22 @@
 
 using namespace mluops;
 
+mluOpStatus_t mluOpCreateNmsDescriptor(mluOpNmsDescriptor_t* desc) {
+  return guard(__func__, [&]() -> Status {
+    MLUOPS_RETURN_IF_FINISHED(op::not_null("desc", desc));
+    *desc = new mluOpNmsStruct;
+    return Status::go_on();
+  });
+}
+
+mluOpStatus_t mluOpDestroyNmsDescriptor(mluOpNmsDescriptor_t desc) {
+  return guard(__func__, [&]() -> Status {
+    MLUOPS_RETURN_IF_FINISHED(op::not_null("desc", desc));
+    delete desc;
+    return Status::go_on();
+  });
+}
+
 mluOpStatus_t mluOpGetNmsWorkspaceSize(mluOpHandle_t handle, const mluOpNmsDescriptor_t nms_desc,
                                        const mluOpTensorDescriptor_t boxes_desc,
                                        const mluOpTensorDescriptor_t confidence_desc, size_t* size) {

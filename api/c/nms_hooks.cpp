@@ -5,22 +5,6 @@
 
 using namespace mluops;
 
-mluOpStatus_t mluOpCreateNmsDescriptor(mluOpNmsDescriptor_t* desc) {
-  return guard(__func__, [&]() -> Status {
-    MLUOPS_RETURN_IF_FINISHED(op::not_null("desc", desc));
-    *desc = new mluOpNmsStruct;
-    return Status::go_on();
-  });
-}
-
-mluOpStatus_t mluOpDestroyNmsDescriptor(mluOpNmsDescriptor_t desc) {
-  return guard(__func__, [&]() -> Status {
-    MLUOPS_RETURN_IF_FINISHED(op::not_null("desc", desc));
-    delete desc;
-    return Status::go_on();
-  });
-}
-
 mluOpStatus_t mluOpSetNmsDescriptor(mluOpNmsDescriptor_t nms_desc, const mluOpNmsBoxPointMode_t box_mode,
                                     const mluOpNmsOutputMode_t output_mode, const mluOpNmsAlgo_t algo,
                                     const mluOpNmsMethodMode_t method_mode, const float iou_threshold,

@@ -184,7 +184,7 @@ def entries(family: Family, mark: str) -> str:
             made += operator_entry(item)
         elif isinstance(item, Getter):
             made += getter_entry(item)
-        elif isinstance(item, Descriptor) and not item.by_hand:
+        elif isinstance(item, Descriptor):
             made += descriptor_entries(item, family)
         elif isinstance(item, Alias):
             made += alias_entry(item)
@@ -273,6 +273,7 @@ def alias_entry(a: Alias) -> str:
 
 def descriptor_entries(d: Descriptor, family: Family) -> str:
     functions = descriptor_functions(d)
+    written = [] if d.address else ["create", "destroy"] if d.by_hand else list(functions)
     values = ", ".join(f.name for f in d.fields)
     bodies = {
         "create": f'MLUOPS_RETURN_IF_FINISHED(op::not_null("{d.desc}", {d.desc}));\n*{d.desc} = new {d.struct};\n',
@@ -282,4 +283,4 @@ def descriptor_entries(d: Descriptor, family: Family) -> str:
         "destroy": f'MLUOPS_RETURN_IF_FINISHED(op::not_null("{d.desc}", {d.desc}));\ndelete {d.desc};\n'}
     return "".join(f"mluOpStatus_t {function}({', '.join(parameters)}) {{\nreturn guard(__func__, [&]() -> Status {{\n"
                    f"{bodies[what]}return Status::go_on();\n}});\n}}\n\n"
-                   for what, (function, parameters) in functions.items())
+                   for what, (function, parameters) in functions.items() if what in written)

@@ -122,8 +122,8 @@ class Descriptor:
     docs: Dict[str, str]
     desc: str  # how create and destroy call it
     set_name: str
-    by_hand: str = ""  # the C++ struct, where its functions are in api/c/<family>_hooks.cpp
-    address: bool = False  # Python gives its address
+    by_hand: str = ""  # the C++ struct, where the function that sets it is in api/c/<family>_hooks.cpp
+    address: bool = False  # Python gives its address; all of its functions are by hand
 
 
 @dataclass

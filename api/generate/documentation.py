@@ -50,6 +50,7 @@ class Documented:
         shape = ", ".join(written(size, self.family) for size in of.dims)
         layouts = {"any": "any layout", "image": "NHWC"}
         layout = layouts.get(t.kind, t.kind.upper()) if t.kind == "any" or t.name in self.laid_out else ""
+        layout = "" if "layout" in t.meaning else layout
         absent = "or NULL with its descriptor" if t.optional and not re.search("NULL|absent", t.meaning) else ""
         parts = [t.dtype + (f" [{shape}]" if shape else ""), layout, absent,
                  "overwritten" if t.out and "are written" not in t.meaning else ""]

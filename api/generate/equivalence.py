@@ -144,7 +144,7 @@ def comparison(name: str, op: Operator, getters: List[Getter], family: Family) -
                          for d in source.dims)
         dims = op.sample.get(t.name, f"{{{dims}}}")
         kind = t.kind if t.kind in ("image", "array", "any") else f"MLUOP_LAYOUT_{t.kind.upper()}"
-        dtype = "random_.T" if t.dtype == "T" else f"MLUOP_DTYPE_{t.dtype}"
+        dtype = "random_.T" if t.dtype in ("T", "S") else f"MLUOP_DTYPE_{t.dtype}"
         layout = {"image": "random_.images", "array": "MLUOP_LAYOUT_ARRAY", "any": "random_.any_layout()"}.get(t.kind, kind)
         lines.append(f"tensors_[{i}] = random_.tensor({dims}, {layout}, {dtype}, {str(t.optional or bool(t.where)).lower()}, {i});")
     lines.append(f"random_.spoil(tensors_, {len(tensors)});")

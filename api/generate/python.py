@@ -26,7 +26,7 @@ def dims_of(tensor: Tensor, op: Operator) -> List[str]:
 def described(tensor: Tensor, op: Operator, python: Dict[str, str]) -> List[str]:
     """What is told of a tensor beyond its name: its sizes, whose they are, its dtype, whether it may be missing."""
     dims = " ".join(python.get(size, size) for size in dims_of(tensor, op))
-    dtype = {"T": "", "FLOAT": "float32"}.get(tensor.dtype, tensor.dtype.lower())
+    dtype = {"T": "", "S": "", "FLOAT": "float32"}.get(tensor.dtype, tensor.dtype.lower())
     return [f'dims="{dims}"'] + (
         [f'like="{op.find(tensor.like).python}"'] if tensor.like else []) + (
         [f'dtype="{dtype}"'] if dtype else []) + (["optional=True"] if tensor.optional else [])

@@ -2,7 +2,7 @@
 from api.generate.describe import *
 
 family("Elementwise", "mluOp's abs, log, sqrt, div, lgamma and logspace.", numpy=False,
-       includes="common/op/strided.h", hooks="""
+       includes="common/op/strided.h", letters={"n": "any shape"}, hooks="""
 /// The dtypes of mluOpAbs.
 Status have_abs_dtypes(const TensorArg& x, const TensorArg& y, mluOpExtContract_t contract);
 /// The dtypes of mluOpLogspace.
@@ -31,8 +31,7 @@ UNARY = ("descs dtypes sizes(y) countable " + REACH + "hook(has_elements_apart y
 STRIDES = """Tensors have any rank, layout and strides >= 0, and the same shape. An input may have several elements at
 one address. An output that has: NOT_SUPPORTED. A tensor is copied if it has gaps or its strides differ from the
 output's."""
-ANY = f"""T: HALF, FLOAT; EXTENDED also DOUBLE, BFLOAT16.
-{STRIDES} The output may be an input of the same strides (in place). Without elements: SUCCESS."""
+ANY = f"""{STRIDES} The output may be an input of the same strides (in place). Without elements: SUCCESS."""
 
 operator("abs", "mluOpAbs", 89, doc=f"""y = |x|, element by element; of complex x = a + bi the modulus sqrt(a^2 + b^2).
 
@@ -48,38 +47,28 @@ y may be x with the same strides, but for complex x. Without elements: SUCCESS."
 
 operator("log", "mluOpLog", 90, doc=f"""y = logarithm of x to the base e, 2 or 10, element by element.
 
-@param prefer  0 to 2; has no effect: results are within 4 units in the last place.
-@param base    the base.
-@param x       T. 0: -Inf; below 0: NaN.
-@param y       T. A power of two has an exact logarithm to the base 2.
 {ANY}""", args="""
-    const mluOpComputationPreference_t prefer in 0..2
+    const mluOpComputationPreference_t prefer in 0..2 -- no effect: results are within 4 units in the last place
     const mluOpLogBase_t base in 0..2
-    in x T any [n]
-    out y T like x
+    in x T any [n] -- of 0 the logarithm is -Inf, below 0 NaN
+    out y T like x -- of a power of two the logarithm to the base 2 is exact
     """,
     order="numbers " + UNARY, strided="copied", shape=LOG_SHAPE, keys="n=count base", derive=COUNT, no_numpy=True,
     fill={"base": "static_cast<std::int32_t>(base)"})
 
 operator("sqrt", "mluOpSqrt", 91, doc=f"""y = square root of x, element by element, correctly rounded.
 
-@param prefer  0 to 2; has no effect.
-@param x       T. Below 0: NaN.
-@param y       T.
 {ANY}""", args="""
-    const mluOpComputationPreference_t prefer in 0..2
-    in x T any [n]
+    const mluOpComputationPreference_t prefer in 0..2 -- no effect
+    in x T any [n] -- below 0 the root is NaN
     out y T like x
     """,
     order="numbers " + UNARY, strided="copied", shape=SHAPE, keys="n=count", problem="mluopsUnaryProblem", derive=COUNT, no_numpy=True)
 
 operator("sqrt_backward", "mluOpSqrtBackward", 92, doc=f"""diff_x = diff_y / 2 / y, element by element: the gradient of mluOpSqrt, whose result is y.
 
-@param y       T. 0: Inf, or NaN where diff_y is 0.
-@param diff_y  T.
-@param diff_x  T.
 {ANY}""", args="""
-    in y T any [n]
+    in y T any [n] -- where it is 0, the gradient is Inf, or NaN if diff_y is 0
     in diff_y T like y
     out diff_x T like y
     """,
@@ -90,14 +79,10 @@ operator("sqrt_backward", "mluOpSqrtBackward", 92, doc=f"""diff_x = diff_y / 2 /
 
 operator("div", "mluOpDiv", 93, doc=f"""z = x / y, element by element, correctly rounded.
 
-@param prefer  0 to 2; has no effect.
-@param x       T.
-@param y       T. 0: Inf or NaN.
-@param z       T.
 {ANY}""", args="""
-    const mluOpComputationPreference_t prefer in 0..2
+    const mluOpComputationPreference_t prefer in 0..2 -- no effect
     in x T any [n]
-    in y T like x
+    in y T like x -- where it is 0, the quotient is Inf or NaN
     out z T like x
     """,
     order="numbers descs dtypes sizes(y z) countable " + REACH + "hook(has_reach z contract) hook(has_elements_apart z) "
@@ -106,10 +91,8 @@ operator("div", "mluOpDiv", 93, doc=f"""z = x / y, element by element, correctly
 
 operator("lgamma", "mluOpLgamma", 94, doc=f"""y = logarithm of |gamma(x)|, element by element, within 4 units in the last place.
 
-@param x  T. 0, a negative integer, Inf or -Inf: Inf.
-@param y  T.
 {ANY}""", args="""
-    in x T any [n]
+    in x T any [n] -- of 0, a negative integer, Inf and -Inf the logarithm is Inf
     out y T like x
     """,
     order=UNARY, strided="copied", shape=SHAPE, keys="n=count", problem="mluopsUnaryProblem", derive=COUNT, no_numpy=True)

@@ -2,6 +2,7 @@
 from api.generate.describe import *
 
 family("IndiceConvolution", "statuses as MLU-OPS gives them; mmcv's indice_conv.", numpy=False,
+       letters={"inputs": "L", "outputs": "M", "volume": "D, H, W", "offsets": "K", "places": "P"},
        includes="common/op/indice_pairs.h", hooks="""
 /// Filters as [offsets, ci, co], whatever their layout.
 struct FilterForm {
@@ -74,25 +75,15 @@ operator("indice_convolution_forward", "mluOpIndiceConvolutionForward", 46, doc=
   The pairs of k are indice_pairs[k,0,p], indice_pairs[k,1,p], p < indice_num[k]; inverse: outputs stand in [k,0,:],
   inputs in [k,1,:]. A pair with an index outside its tensor counts nothing.
 
-@param features       T [L, Ci].
-@param filters        T, layout ARRAY: [D, H, W, Ci, Co]; NDHWC: [Co, D, H, W, Ci]; NCDHW: [Co, Ci, D, H, W];
-                      EXTENDED also two or four axes of space: ARRAY, and NHWC, NCHW, HWCN.
-@param indice_pairs   INT32 [K, 2, L], K = D*H*W; inverse: any number of places.
-@param indice_num     K numbers of pairs in the host's memory, each at most the places of indice_pairs.
-@param num_act_out    Dimension 0 of features_out.
-@param inverse        0; EXTENDED: or 1.
-@param sub_m          0 or 1; without effect.
-@param workspace      workspace_size bytes; may be NULL when workspace_size is 0. The cpu backend leaves it alone.
-@param features_out   T [num_act_out, Co]; overwritten.
-T: HALF, FLOAT; EXTENDED also DOUBLE and BFLOAT16. A tensor empty: SUCCESS, nothing written. Strided tensors:
-NOT_SUPPORTED. Cost: 2*Ci*Co flops a pair. Source: Yan et al., "SECOND", 2018; mmcv's indice_conv.""", args="""
+A tensor empty: SUCCESS, nothing written. Cost: 2*Ci*Co flops a pair. Source: Yan et al., "SECOND", 2018; mmcv's indice_conv.""", args="""
     in features T any [inputs, ci]
-    in filters T any [volume, ci, co]
-    in indice_pairs INT32 any [offsets, 2, places]
-    host const int64_t indice_num[] py=indice_pair_num
-    const int64_t num_act_out py=num_activate_out
-    const int64_t inverse in 0..1
-    const int64_t sub_m in 0..1 py=subm
+    in filters T any [volume, ci, co] -- layout ARRAY; NDHWC: [Co, D, H, W, Ci]; NCDHW: [Co, Ci, D, H, W]; EXTENDED
+        -- also two or four axes of space: ARRAY, and NHWC, NCHW, HWCN
+    in indice_pairs INT32 any [offsets, 2, places] -- K = D*H*W, P = L; inverse: any number of places P
+    host const int64_t indice_num[] py=indice_pair_num -- K numbers of pairs in the host's memory, each at most P
+    const int64_t num_act_out py=num_activate_out -- M
+    const int64_t inverse in 0..1 -- 1 under EXTENDED alone
+    const int64_t sub_m in 0..1 py=subm -- without effect
     workspace
     out features_out T any [outputs, co]
     """,
@@ -119,20 +110,13 @@ operator("indice_convolution_backward_data", "mluOpIndiceConvolutionBackwardData
 
   input_grad[i,:] = sum over k and the pairs (i, o) of k of  output_grad[o,:] * transpose of filters[k]
 
-@param output_grad   T [M, Co].
-@param filters       As in the forward function; NHWC, NCHW and HWCN (two axes of space) under STRICT too.
-@param indice_pairs  As in the forward function.
-@param indice_num    Likewise.
-@param inverse       Likewise.
-@param sub_m         0 or 1. 1: M equals L; STRICT: K is odd and no offset has more pairs than the middle one.
-@param input_grad    T [L, Ci]; overwritten.
-T, empty and strided tensors: as in the forward function. STRICT: no offset has more than M pairs.""", args="""
+Anything not described here is as in the forward function. STRICT: no offset has more than M pairs.""", args="""
     in output_grad:grad_output T any [outputs, co] py=output_grad
-    in filters T any [volume, ci, co]
+    in filters T any [volume, ci, co] -- layouts of the forward function; NHWC, NCHW and HWCN (two axes) under STRICT too
     in indice_pairs INT32 any [offsets, 2, places]
-    host const int64_t indice_num[] py=indice_pair_num
-    const int64_t inverse in 0..1
-    const int64_t sub_m in 0..1 py=subm
+    host const int64_t indice_num[] py=indice_pair_num -- as in the forward function
+    const int64_t inverse in 0..1 -- 1 under EXTENDED alone
+    const int64_t sub_m in 0..1 py=subm -- 1: M equals L; STRICT: K is odd and no offset has more pairs than the middle one
     workspace void* workspace, const size_t workspace_size
     out input_grad:grad_input T any [inputs, ci] py=input_grad
     """,
@@ -158,22 +142,16 @@ operator("indice_convolution_backward_filter", "mluOpIndiceConvolutionBackwardFi
 
   filters_grad[k] = sum over the pairs (i, o) of k of  transpose of features[i,:] * output_grad[o,:]
 
-@param features      T [L, Ci].
-@param output_grad   T [M, Co].
-@param indice_pairs  As in the forward function.
-@param indice_num    Likewise.
-@param inverse       Likewise; STRICT: 1 is BAD_PARAM.
-@param sub_m         0 or 1; without effect.
-@param filters_grad  T, shapes and layouts of filters in mluOpIndiceConvolutionBackwardData; overwritten.
-T, empty and strided tensors: as in the forward function.""", args="""
+Anything not described here is as in the forward function.""", args="""
     in features T any [inputs, ci]
     in output_grad:grad_output T any [outputs, co] py=output_grad
     in indice_pairs INT32 any [offsets, 2, places]
-    host const int64_t indice_num[] py=indice_pair_num
-    const int64_t inverse in 0..1
-    const int64_t sub_m in 0..1 py=subm
+    host const int64_t indice_num[] py=indice_pair_num -- as in the forward function
+    const int64_t inverse in 0..1 -- 1 under EXTENDED alone, else BAD_PARAM
+    const int64_t sub_m in 0..1 py=subm -- without effect
     workspace void* workspace, const size_t workspace_size
-    out filters_grad:grad_filters T any [volume, ci, co] py=filters_grad
+    out filters_grad:grad_filters T any [volume, ci, co] py=filters_grad -- shapes and layouts of filters in
+        -- mluOpIndiceConvolutionBackwardData
     """,
     **of("features", "filters_grad", "output_grad", 2, "BAD_PARAM", "NOT_SUPPORTED", ""),
     members="""

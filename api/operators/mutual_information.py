@@ -1,7 +1,8 @@
 """MutualInformation."""
 from api.generate.describe import *
 
-family("MutualInformation", "k2's mutual_information; mluOp's mutual_information.", numpy=False, hooks="""
+family("MutualInformation", "k2's mutual_information; mluOp's mutual_information.", numpy=False,
+       letters={"s1": "S + 1", "t1": "T + 1"}, hooks="""
 /// Each row of opt_boundary, where there is one: 0 <= begin <= end <= length, for symbols and frames.
 Status has_boundaries_inside(const TensorArg& opt_boundary, std::int64_t symbols, std::int64_t frames);
 """)
@@ -13,16 +14,12 @@ SAY = {"b": "the batch of px", "s": "the symbols of px", "t1": "the frames of py
        "t": "the frames of py", "4": "first symbol, first frame, last symbol, last frame"}
 DERIVE = {"s1": "s + 1", "t1": "t + 1"}
 INPUTS = """
-    in px T [b, s, t1]
-    in py T [b, s1, t]
-    in? opt_boundary INT64 [b, 4]
+    in px T [b, s, t1] -- logarithms of the probabilities of a symbol
+    in py T [b, s1, t] -- likewise of going on to the next frame
+    in? opt_boundary INT64 [b, 4] -- first symbol, first frame, last symbol, last frame of each sequence, 0 <= first <=
+        -- last <= S (T), else BAD_PARAM. Absent (descriptor and data NULL): 0, 0, S, T.
     """
-ARGUMENTS = """@param px            T [B, S, T + 1]: logarithms of the probabilities of a symbol.
-@param py            T [B, S + 1, T]: likewise of going on to the next frame.
-@param opt_boundary  INT64 [B, 4], or absent (descriptor and data NULL): first symbol, first frame, last symbol, last
-                     frame of each sequence, 0 <= first <= last <= S (T), else BAD_PARAM. Absent: 0, 0, S, T."""
-TYPES = """T: FLOAT; EXTENDED also HALF, DOUBLE, BFLOAT16. All layouts ARRAY. B = 0: SUCCESS, nothing written. Strided tensors:
-NOT_SUPPORTED. Source: k2's mutual_information_cuda.cu."""
+TYPES = "B = 0: SUCCESS, nothing written. Source: k2's mutual_information_cuda.cu."
 
 getter("mluOpGetMutualInformationForwardWorkspaceSize", "mutual_information_forward", "px py opt_boundary p ans",
        "handle descs(px py p ans) size", "", """Bytes of the workspace of mluOpMutualInformationForward: 0. BAD_PARAM: an argument but opt_boundary_desc is NULL.""")
@@ -33,12 +30,8 @@ operator("mutual_information_forward", "mluOpMutualInformationForward", 105, doc
   p[b, s, t] = log(exp(p[b, s-1, t] + px[b, s-1, t]) + exp(p[b, s, t-1] + py[b, s, t-1])), terms outside left out
   ans[b] = p[b, s1, t1], where opt_boundary[b] = s0, t0, s1, t1
 
-{ARGUMENTS}
-@param p             T [B, S + 1, T + 1]; written between the boundaries, else it keeps what it holds.
-@param workspace     not used.
-@param ans           T [B]; overwritten.
 Computed in double, rounded once. {TYPES}""", args=INPUTS + """
-    out p T [b, s1, t1]
+    out p T [b, s1, t1] -- elements between the boundaries are written, others keep what they hold
     workspace
     out ans T [b]
     """,
@@ -59,20 +52,13 @@ operator("mutual_information_backward", "mluOpMutualInformationBackward", 106, d
   p_grad[b, s, t] = px_grad[b, s, t] + py_grad[b, s, t], terms outside left out
   An exponential that is not finite counts as 0, and p below -1e30 as -1e30.
 
-{ARGUMENTS}
-@param p             T [B, S + 1, T + 1]: that of the forward call.
-@param ans_grad      T [B].
-@param overwrite_ans_grad  whether ans_grad becomes p_grad[b, s0, t0], which is ans_grad but for rounding.
-@param workspace     not used.
-@param px_grad       T, like px; overwritten, 0 outside of the boundaries.
-@param py_grad       T, like py; likewise.
 Computed in double from p as it is, rounded once. S = T = 0: SUCCESS, nothing written. {TYPES}""", args=INPUTS + """
-    in p T [b, s1, t1]
-    out ans_grad T [b]
-    const bool overwrite_ans_grad
+    in p T [b, s1, t1] -- that of the forward call
+    out ans_grad T [b] -- its numbers are written with overwrite_ans_grad alone
+    const bool overwrite_ans_grad -- whether ans_grad becomes p_grad[b, s0, t0], which is ans_grad but for rounding
     workspace
-    out px_grad T like px
-    out py_grad T like py
+    out px_grad T like px -- 0 outside of the boundaries
+    out py_grad T like py -- likewise
     """,
     order="descs ranks layouts dtypes sizes(px py opt_boundary p ans_grad px_grad py_grad) both(opt_boundary) dense "
           "done_if_empty(ans_grad) done_if(s == 0 && t == 0) data_where_needed(px py px_grad py_grad) data(p ans_grad) "

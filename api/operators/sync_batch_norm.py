@@ -2,7 +2,7 @@
 from api.generate.describe import *
 
 family("SyncBatchNorm", "mluOp's sync_batch_norm; PyTorch's batch_norm_stats and the functions beside it.", numpy=False,
-       hooks="""
+       letters={"n": "..., C", "processes": "P"}, hooks="""
 /// x has layout NHWC, NDHWC, NLC or NC and its rank: channels last.
 Status has_channels_last(const TensorArg& x);
 /// t has the layout of x.
@@ -28,9 +28,10 @@ GATHER_SHAPE = struct("mluopsSyncBatchNormGatherShape", """
 STATS_SHAPE = shape("mluopsSyncBatchNormStatsShape", "rows, c; float eps")
 
 C = {"c": "channels_of(x)", "rows": "rows_of(x, c)"}
-X = """T, layout NHWC, NDHWC, NLC or NC: channels last."""
-TYPES = """T: HALF or FLOAT; EXTENDED also DOUBLE, BFLOAT16. S: FLOAT; beside x of DOUBLE DOUBLE. x without elements: SUCCESS, nothing
-written. Strided tensors: NOT_SUPPORTED. Results are bitwise reproducible at any thread count."""
+X = "layout NHWC, NDHWC, NLC or NC: channels last"
+ABSENT = "or absent (descriptor and data NULL)"
+TYPES = """S: FLOAT; beside x of DOUBLE DOUBLE. x without elements: SUCCESS, nothing written. Results are bitwise reproducible at
+any thread count."""
 SAY = {"c": "the channels of x"}
 
 
@@ -44,10 +45,6 @@ STATS_DOC = f"""
   mean[c] = the sum over rows of x[:, c] / rows
   invstd[c] = 1 / sqrt(the sum over rows of (x[:, c] - mean[c])^2 / rows + eps)
 
-@param x       {X}
-@param eps     >= 0.
-@param mean    S [C], ARRAY; overwritten.
-@param invstd  S [C], ARRAY; overwritten.
 """
 STATS_PARTS = dict(order=STATS, shape=STATS_SHAPE, keys="rows c eps", problem="mluopsSyncBatchNormStatsProblem",
                    check="sync_batch_norm_stats", derive=C, say=SAY, no_numpy=True)
@@ -56,21 +53,21 @@ getter("mluOpGetSyncBatchNormStatsWorkspaceSize", "sync_batch_norm_stats", "x", 
        """Bytes of the workspace of mluOpSyncBatchNormStats_v2: 0. BAD_PARAM: an argument is NULL.""")
 
 operator("sync_batch_norm_stats", "mluOpSyncBatchNormStats_v2", 99, doc=f"""Mean and inverse standard deviation of each channel of this process's batch.
-{STATS_DOC}@param workspace  not used.
-{TYPES}""", args="""
-    in x T any [n]
+{STATS_DOC}
+{TYPES}""", args=f"""
+    in x T any [n] -- {X}
     workspace void* workspace, size_t workspace_size
     const float eps >= 0
-    out mean T [c]
-    out invstd T [c]
+    out mean S [c]
+    out invstd S [c]
     """, **STATS_PARTS)
 
 operator("sync_batch_norm_stats", "mluOpSyncBatchNormStats", 99, doc="""mluOpSyncBatchNormStats_v2 without a workspace.""",
          args="""
     in x T any [n]
     const float eps >= 0
-    out mean T [c]
-    out invstd T [c]
+    out mean S [c]
+    out invstd S [c]
     """, **STATS_PARTS)
 
 operator("sync_batch_norm_gather_stats", "mluOpSyncBatchNormGatherStatsWithCounts", 100, doc=f"""Joins the statistics of several processes, and moves the averages that inference uses.
@@ -81,26 +78,16 @@ operator("sync_batch_norm_gather_stats", "mluOpSyncBatchNormGatherStatsWithCount
   moving_mean = (1 - momentum) * moving_mean + momentum * mean
   moving_var = (1 - momentum) * moving_var + momentum * var * N / (N - 1)
 
-@param mean_all     S [P, C]; any layout.
-@param invstd_all   S [P, C].
-@param moving_mean  T [C], read and written; absent with moving_var: descriptor and data NULL.
-@param moving_var   T [C], likewise.
-@param momentum     a number.
-@param eps          >= 0: that of mluOpSyncBatchNormStats_v2.
-@param count_all    T [P]: rows of each process.
-@param mean         S [C]; overwritten.
-@param invstd       S [C]; overwritten.
-T: HALF or FLOAT; EXTENDED also DOUBLE, BFLOAT16. S: FLOAT; beside T of DOUBLE DOUBLE. Computed in double. Without elements:
-SUCCESS, nothing written. Strided tensors: NOT_SUPPORTED.""", args="""
-    in mean_all T any [processes, c]
-    in invstd_all T any [processes, c]
-    out? moving_mean T [c]
-    out? moving_var T [c]
+S: FLOAT; beside T of DOUBLE DOUBLE. Computed in double. Without elements: SUCCESS, nothing written.""", args=f"""
+    in mean_all S any [processes, c]
+    in invstd_all S any [processes, c]
+    out? moving_mean T [c] -- old numbers are read, new ones are written; {ABSENT} with moving_var
+    out? moving_var T [c] -- likewise: old numbers are read, new ones are written
     float momentum number
-    float eps >= 0
-    in count_all T [processes]
-    out mean T [c]
-    out invstd T [c]
+    float eps >= 0 -- that of mluOpSyncBatchNormStats_v2
+    in count_all T [processes] -- rows of each process
+    out mean S [c]
+    out invstd S [c]
     """,
     order="numbers descs ranks layouts(moving_mean moving_var count_all mean invstd) dtypes(count_all moving_mean moving_var) "
           + " ".join(f"hook(has_channel_dtype {name} count_all)" for name in "mean_all invstd_all mean invstd".split())
@@ -114,19 +101,13 @@ SUCCESS, nothing written. Strided tensors: NOT_SUPPORTED.""", args="""
 
 operator("sync_batch_norm_elemt", "mluOpSyncBatchNormElemt", 101, doc=f"""y = (x - mean) * invstd * filter + bias, channel by channel.
 
-@param x       {X}
-@param mean    S [C], ARRAY.
-@param invstd  S [C], ARRAY.
-@param filter  S [C], ARRAY, or absent (descriptor and data NULL): 1.
-@param bias    S [C], ARRAY, or absent: 0.
-@param y       T, like x.
-{TYPES}""", args="""
-    in x T any [n]
-    in mean T [c]
-    in invstd T [c]
-    in? filter T [c]
-    in? bias T [c]
-    out y T like x
+{TYPES}""", args=f"""
+    in x T any [n] -- {X}
+    in mean S [c]
+    in invstd S [c]
+    in? filter S [c] -- {ABSENT}: 1
+    in? bias S [c] -- {ABSENT}: 0
+    out y T like x -- layout of x
     """,
     order="descs hook(has_channels_last x) hook(has_layout_of y x) layouts(mean invstd) ranks(mean invstd) dtypes(x y) "
           + channels("mean invstd") + " sizes(mean invstd) hook(has_channel_form filter x c) "
@@ -138,14 +119,6 @@ REDUCE_DOC = f"""
   sum_dy[c] = the sum over rows of dz[:, c]; sum_dy_xmu[c] = the sum over rows of dz[:, c] * (x[:, c] - mean[c])
   dfilter[c] = sum_dy_xmu[c] * invstd[c]; dbias[c] = sum_dy[c]
 
-@param dz          T, like x.
-@param x           {X}
-@param mean        S [C], ARRAY.
-@param invstd      S [C], ARRAY.
-@param dfilter     S [C], ARRAY: written if needs_input_grad1.
-@param dbias       S [C], ARRAY: written if needs_input_grad2.
-@param sum_dy      S [C], ARRAY: written if needs_input_grad0; sum_dy_xmu likewise.
-Of an output that is not written descriptor and data may be NULL.
 """
 REDUCE = dict(
     order="descs hook(has_channels_last x) hook(has_layout_of dz x) layouts(mean invstd) ranks(mean invstd) dtypes(x dz) "
@@ -160,26 +133,26 @@ REDUCE = dict(
           "sum_dy": "needs_input_grad0 ? data_of<void>(sum_dy) : nullptr",
           "sum_dy_xmu": "needs_input_grad0 ? data_of<void>(sum_dy_xmu) : nullptr"})
 REDUCE_OUTPUTS = """
-    out? dfilter T [c]
-    out? dbias T [c]
-    out? sum_dy T [c]
-    out? sum_dy_xmu T [c]
+    out? dfilter S [c] -- its elements are written if needs_input_grad1, else it may be absent
+    out? dbias S [c] -- its elements are written if needs_input_grad2, else it may be absent
+    out? sum_dy S [c] -- its elements are written if needs_input_grad0, else it may be absent
+    out? sum_dy_xmu S [c] -- likewise: its elements are written if needs_input_grad0, else it may be absent
     const bool needs_input_grad0
     const bool needs_input_grad1
     const bool needs_input_grad2
     """
-REDUCE_INPUTS = """
-    in dz T any [n]
-    in x T like dz
-    in mean T [c]
-    in invstd T [c]
+REDUCE_INPUTS = f"""
+    in dz T any [n] -- layout of x
+    in x T like dz -- {X}
+    in mean S [c]
+    in invstd S [c]
     """
 
 getter("mluOpGetSyncBatchNormBackwardReduceWorkspaceSize", "sync_batch_norm_backward_reduce", "x", "handle descs(x) size",
        "", """Bytes of the workspace of mluOpSyncBatchNormBackwardReduce_v2: 0. BAD_PARAM: an argument is NULL.""")
 
 operator("sync_batch_norm_backward_reduce", "mluOpSyncBatchNormBackwardReduce_v2", 102, doc=f"""The sums over this process's batch that gradients need.
-{REDUCE_DOC}@param workspace   not used.
+{REDUCE_DOC}
 {TYPES}""", args=REDUCE_INPUTS + "workspace void* workspace, size_t workspace_size" + REDUCE_OUTPUTS, **REDUCE)
 
 operator("sync_batch_norm_backward_reduce", "mluOpSyncBatchNormBackwardReduce", 102,
@@ -203,31 +176,21 @@ def backward_elemt(sums, count=""):
             "hook(has_channel_form filter x c) dense done_if_empty(x) data overlap")
 
 
-ELEMT_INPUTS = """
-    in diff_y T any [n]
-    in x T like diff_y
-    in mean T [c]
-    in invstd T [c]
-    in? filter T [c]
+ELEMT_INPUTS = f"""
+    in diff_y T any [n] -- layout of x
+    in x T like diff_y -- {X}
+    in mean S [c]
+    in invstd S [c]
+    in? filter S [c] -- {ABSENT}: 1
     """
-ELEMT_DOC = f"""@param diff_y       T, like x.
-@param x            {X}
-@param mean         S [C], ARRAY.
-@param invstd       S [C], ARRAY.
-@param filter       S [C], ARRAY, or absent (descriptor and data NULL): 1."""
-
 operator("sync_batch_norm_backward_elemt", "mluOpSyncBatchNormBackwardElemt", 103, doc=f"""The gradient of x.
 
   diff_x = (diff_y - mean_dy - (x - mean) * invstd^2 * mean_dy_xmu) * invstd * filter
 
-{ELEMT_DOC}
-@param mean_dy      S [C], ARRAY: the sums of mluOpSyncBatchNormBackwardReduce_v2 of all processes, by their rows.
-@param mean_dy_xmu  S [C], ARRAY, likewise.
-@param diff_x       T, like x.
 {TYPES}""", args=ELEMT_INPUTS + """
-    in mean_dy:sum_dy T [c]
-    in mean_dy_xmu:sum_dy_xmu T [c]
-    out diff_x T like diff_y
+    in mean_dy:sum_dy S [c] -- the sums of mluOpSyncBatchNormBackwardReduce_v2 of all processes, by their rows
+    in mean_dy_xmu:sum_dy_xmu S [c] -- likewise
+    out diff_x T like diff_y -- layout of x
     """, order=backward_elemt("mean_dy mean_dy_xmu"), keys="rows c filter? processes",
     fill={"count": "nullptr", "processes": "0"}, members=f"""  {SHAPE} shape;
   const void* diff_y;
@@ -244,14 +207,9 @@ operator("sync_batch_norm_backward_elemt", "mluOpSyncBatchNormBackwardElemt", 10
 
 operator("sync_batch_norm_backward_elemt_v2", "mluOpSyncBatchNormBackwardElemtV2", 104, doc=f"""mluOpSyncBatchNormBackwardElemt with sums in the place of means: mean_dy = sum_dy / the sum of count.
 
-{ELEMT_DOC}
-@param sum_dy       S [C], ARRAY: the sums of mluOpSyncBatchNormBackwardReduce_v2 of all processes.
-@param sum_dy_xmu   S [C], ARRAY, likewise.
-@param count        INT32 [P], ARRAY: rows of each process.
-@param diff_x       T, like x.
 {TYPES}""", args=ELEMT_INPUTS + """
-    in sum_dy T [c]
-    in sum_dy_xmu T [c]
-    in count INT32 [processes]
-    out diff_x T like diff_y
+    in sum_dy S [c] -- the sums of mluOpSyncBatchNormBackwardReduce_v2 of all processes
+    in sum_dy_xmu S [c] -- likewise
+    in count INT32 [processes] -- rows of each process
+    out diff_x T like diff_y -- layout of x
     """, order=backward_elemt("sum_dy sum_dy_xmu", " count"), keys="rows c filter? processes", **ELEMT)

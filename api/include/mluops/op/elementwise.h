@@ -28,54 +28,62 @@ mluOpStatus_t MLUOP_WIN_API mluOpAbs(mluOpHandle_t handle, const mluOpTensorDesc
 
 /** y = logarithm of x to the base e, 2 or 10, element by element.
  *
- *  @param prefer  0 to 2; has no effect: results are within 4 units in the last place.
- *  @param base    the base.
- *  @param x       T. 0: -Inf; below 0: NaN.
- *  @param y       T. A power of two has an exact logarithm to the base 2.
- *  T: HALF, FLOAT; EXTENDED also DOUBLE, BFLOAT16.
  *  Tensors have any rank, layout and strides >= 0, and the same shape. An input may have several elements at
  *  one address. An output that has: NOT_SUPPORTED. A tensor is copied if it has gaps or its strides differ from the
- *  output's. The output may be an input of the same strides (in place). Without elements: SUCCESS. */
+ *  output's. The output may be an input of the same strides (in place). Without elements: SUCCESS.
+ *
+ *  @param prefer  0 to 2: no effect: results are within 4 units in the last place.
+ *  @param base    0 to 2.
+ *  @param x       T [any shape], any layout: of 0 the logarithm is -Inf, below 0 NaN.
+ *  @param y       T [any shape], any layout, overwritten: of a power of two the logarithm to the base 2 is exact.
+ *
+ *  T: HALF, FLOAT; EXTENDED: also DOUBLE, BFLOAT16. */
 mluOpStatus_t MLUOP_WIN_API mluOpLog(mluOpHandle_t handle, const mluOpComputationPreference_t prefer,
                                      const mluOpLogBase_t base, const mluOpTensorDescriptor_t x_desc, const void* x,
                                      const mluOpTensorDescriptor_t y_desc, void* y);
 
 /** y = square root of x, element by element, correctly rounded.
  *
- *  @param prefer  0 to 2; has no effect.
- *  @param x       T. Below 0: NaN.
- *  @param y       T.
- *  T: HALF, FLOAT; EXTENDED also DOUBLE, BFLOAT16.
  *  Tensors have any rank, layout and strides >= 0, and the same shape. An input may have several elements at
  *  one address. An output that has: NOT_SUPPORTED. A tensor is copied if it has gaps or its strides differ from the
- *  output's. The output may be an input of the same strides (in place). Without elements: SUCCESS. */
+ *  output's. The output may be an input of the same strides (in place). Without elements: SUCCESS.
+ *
+ *  @param prefer  0 to 2: no effect.
+ *  @param x       T [any shape], any layout: below 0 the root is NaN.
+ *  @param y       T [any shape], any layout, overwritten.
+ *
+ *  T: HALF, FLOAT; EXTENDED: also DOUBLE, BFLOAT16. */
 mluOpStatus_t MLUOP_WIN_API mluOpSqrt(mluOpHandle_t handle, const mluOpComputationPreference_t prefer,
                                       const mluOpTensorDescriptor_t x_desc, const void* x,
                                       const mluOpTensorDescriptor_t y_desc, void* y);
 
 /** diff_x = diff_y / 2 / y, element by element: the gradient of mluOpSqrt, whose result is y.
  *
- *  @param y       T. 0: Inf, or NaN where diff_y is 0.
- *  @param diff_y  T.
- *  @param diff_x  T.
- *  T: HALF, FLOAT; EXTENDED also DOUBLE, BFLOAT16.
  *  Tensors have any rank, layout and strides >= 0, and the same shape. An input may have several elements at
  *  one address. An output that has: NOT_SUPPORTED. A tensor is copied if it has gaps or its strides differ from the
- *  output's. The output may be an input of the same strides (in place). Without elements: SUCCESS. */
+ *  output's. The output may be an input of the same strides (in place). Without elements: SUCCESS.
+ *
+ *  @param y       T [any shape], any layout: where it is 0, the gradient is Inf, or NaN if diff_y is 0.
+ *  @param diff_y  T [any shape], any layout.
+ *  @param diff_x  T [any shape], any layout, overwritten.
+ *
+ *  T: HALF, FLOAT; EXTENDED: also DOUBLE, BFLOAT16. */
 mluOpStatus_t MLUOP_WIN_API mluOpSqrtBackward(mluOpHandle_t handle, const mluOpTensorDescriptor_t y_desc, const void* y,
                                               const mluOpTensorDescriptor_t diff_y_desc, const void* diff_y,
                                               const mluOpTensorDescriptor_t diff_x_desc, void* diff_x);
 
 /** z = x / y, element by element, correctly rounded.
  *
- *  @param prefer  0 to 2; has no effect.
- *  @param x       T.
- *  @param y       T. 0: Inf or NaN.
- *  @param z       T.
- *  T: HALF, FLOAT; EXTENDED also DOUBLE, BFLOAT16.
  *  Tensors have any rank, layout and strides >= 0, and the same shape. An input may have several elements at
  *  one address. An output that has: NOT_SUPPORTED. A tensor is copied if it has gaps or its strides differ from the
- *  output's. The output may be an input of the same strides (in place). Without elements: SUCCESS. */
+ *  output's. The output may be an input of the same strides (in place). Without elements: SUCCESS.
+ *
+ *  @param prefer  0 to 2: no effect.
+ *  @param x       T [any shape], any layout.
+ *  @param y       T [any shape], any layout: where it is 0, the quotient is Inf or NaN.
+ *  @param z       T [any shape], any layout, overwritten.
+ *
+ *  T: HALF, FLOAT; EXTENDED: also DOUBLE, BFLOAT16. */
 mluOpStatus_t MLUOP_WIN_API mluOpDiv(mluOpHandle_t handle, const mluOpComputationPreference_t prefer,
                                      const mluOpTensorDescriptor_t x_desc, const void* x,
                                      const mluOpTensorDescriptor_t y_desc, const void* y,
@@ -83,12 +91,14 @@ mluOpStatus_t MLUOP_WIN_API mluOpDiv(mluOpHandle_t handle, const mluOpComputatio
 
 /** y = logarithm of |gamma(x)|, element by element, within 4 units in the last place.
  *
- *  @param x  T. 0, a negative integer, Inf or -Inf: Inf.
- *  @param y  T.
- *  T: HALF, FLOAT; EXTENDED also DOUBLE, BFLOAT16.
  *  Tensors have any rank, layout and strides >= 0, and the same shape. An input may have several elements at
  *  one address. An output that has: NOT_SUPPORTED. A tensor is copied if it has gaps or its strides differ from the
- *  output's. The output may be an input of the same strides (in place). Without elements: SUCCESS. */
+ *  output's. The output may be an input of the same strides (in place). Without elements: SUCCESS.
+ *
+ *  @param x  T [any shape], any layout: of 0, a negative integer, Inf and -Inf the logarithm is Inf.
+ *  @param y  T [any shape], any layout, overwritten.
+ *
+ *  T: HALF, FLOAT; EXTENDED: also DOUBLE, BFLOAT16. */
 mluOpStatus_t MLUOP_WIN_API mluOpLgamma(mluOpHandle_t handle, const mluOpTensorDescriptor_t x_desc, const void* x,
                                         const mluOpTensorDescriptor_t y_desc, void* y);
 

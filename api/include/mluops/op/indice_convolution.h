@@ -23,18 +23,22 @@ mluOpStatus_t MLUOP_WIN_API mluOpGetIndiceConvolutionForwardWorkspaceSize(
  *    The pairs of k are indice_pairs[k,0,p], indice_pairs[k,1,p], p < indice_num[k]; inverse: outputs stand in [k,0,:],
  *    inputs in [k,1,:]. A pair with an index outside its tensor counts nothing.
  *
- *  @param features       T [L, Ci].
- *  @param filters        T, layout ARRAY: [D, H, W, Ci, Co]; NDHWC: [Co, D, H, W, Ci]; NCDHW: [Co, Ci, D, H, W];
- *                        EXTENDED also two or four axes of space: ARRAY, and NHWC, NCHW, HWCN.
- *  @param indice_pairs   INT32 [K, 2, L], K = D*H*W; inverse: any number of places.
- *  @param indice_num     K numbers of pairs in the host's memory, each at most the places of indice_pairs.
- *  @param num_act_out    Dimension 0 of features_out.
- *  @param inverse        0; EXTENDED: or 1.
- *  @param sub_m          0 or 1; without effect.
- *  @param workspace      workspace_size bytes; may be NULL when workspace_size is 0. The cpu backend leaves it alone.
- *  @param features_out   T [num_act_out, Co]; overwritten.
- *  T: HALF, FLOAT; EXTENDED also DOUBLE and BFLOAT16. A tensor empty: SUCCESS, nothing written. Strided tensors:
- *  NOT_SUPPORTED. Cost: 2*Ci*Co flops a pair. Source: Yan et al., "SECOND", 2018; mmcv's indice_conv. */
+ *  A tensor empty: SUCCESS, nothing written. Cost: 2*Ci*Co flops a pair. Source: Yan et al., "SECOND", 2018; mmcv's
+ * indice_conv.
+ *
+ *  @param features        T [L, Ci], any layout.
+ *  @param filters         T [D, H, W, Ci, Co]: layout ARRAY; NDHWC: [Co, D, H, W, Ci]; NCDHW: [Co, Ci, D, H, W];
+ *                         EXTENDED also two or four axes of space: ARRAY, and NHWC, NCHW, HWCN.
+ *  @param indice_pairs    INT32 [K, 2, P], any layout: K = D*H*W, P = L; inverse: any number of places P.
+ *  @param indice_num      K numbers of pairs in the host's memory, each at most P.
+ *  @param num_act_out     M.
+ *  @param inverse         0 or 1: 1 under EXTENDED alone.
+ *  @param sub_m           0 or 1: without effect.
+ *  @param workspace       workspace_size bytes; may be NULL where that is 0. Not used.
+ *  @param workspace_size  as mluOpGetIndiceConvolutionForwardWorkspaceSize says, or less.
+ *  @param features_out    T [M, Co], any layout, overwritten.
+ *
+ *  T: HALF, FLOAT; EXTENDED: also DOUBLE, BFLOAT16. Strided tensors: NOT_SUPPORTED. */
 mluOpStatus_t MLUOP_WIN_API mluOpIndiceConvolutionForward(
     mluOpHandle_t handle, const mluOpTensorDescriptor_t features_desc, const void* features,
     const mluOpTensorDescriptor_t filters_desc, const void* filters, const mluOpTensorDescriptor_t indice_pairs_desc,
@@ -55,14 +59,20 @@ mluOpStatus_t MLUOP_WIN_API mluOpGetIndiceConvolutionBackwardDataWorkspaceSize(
  *
  *    input_grad[i,:] = sum over k and the pairs (i, o) of k of  output_grad[o,:] * transpose of filters[k]
  *
- *  @param output_grad   T [M, Co].
- *  @param filters       As in the forward function; NHWC, NCHW and HWCN (two axes of space) under STRICT too.
- *  @param indice_pairs  As in the forward function.
- *  @param indice_num    Likewise.
- *  @param inverse       Likewise.
- *  @param sub_m         0 or 1. 1: M equals L; STRICT: K is odd and no offset has more pairs than the middle one.
- *  @param input_grad    T [L, Ci]; overwritten.
- *  T, empty and strided tensors: as in the forward function. STRICT: no offset has more than M pairs. */
+ *  Anything not described here is as in the forward function. STRICT: no offset has more than M pairs.
+ *
+ *  @param output_grad     T [M, Co], any layout.
+ *  @param filters         T [D, H, W, Ci, Co]: layouts of the forward function; NHWC, NCHW and HWCN (two axes) under
+ *                         STRICT too.
+ *  @param indice_pairs    INT32 [K, 2, P], any layout.
+ *  @param indice_num      as in the forward function.
+ *  @param inverse         0 or 1: 1 under EXTENDED alone.
+ *  @param sub_m           0 or 1: 1: M equals L; STRICT: K is odd and no offset has more pairs than the middle one.
+ *  @param workspace       workspace_size bytes; may be NULL where that is 0. Not used.
+ *  @param workspace_size  as mluOpGetIndiceConvolutionBackwardDataWorkspaceSize says, or less.
+ *  @param input_grad      T [L, Ci], any layout, overwritten.
+ *
+ *  T: HALF, FLOAT; EXTENDED: also DOUBLE, BFLOAT16. Strided tensors: NOT_SUPPORTED. */
 mluOpStatus_t MLUOP_WIN_API mluOpIndiceConvolutionBackwardData(
     mluOpHandle_t handle, const mluOpTensorDescriptor_t output_grad_desc, const void* output_grad,
     const mluOpTensorDescriptor_t filters_desc, const void* filters, const mluOpTensorDescriptor_t indice_pairs_desc,
@@ -82,14 +92,20 @@ mluOpStatus_t MLUOP_WIN_API mluOpGetIndiceConvolutionBackwardFilterWorkspaceSize
  *
  *    filters_grad[k] = sum over the pairs (i, o) of k of  transpose of features[i,:] * output_grad[o,:]
  *
- *  @param features      T [L, Ci].
- *  @param output_grad   T [M, Co].
- *  @param indice_pairs  As in the forward function.
- *  @param indice_num    Likewise.
- *  @param inverse       Likewise; STRICT: 1 is BAD_PARAM.
- *  @param sub_m         0 or 1; without effect.
- *  @param filters_grad  T, shapes and layouts of filters in mluOpIndiceConvolutionBackwardData; overwritten.
- *  T, empty and strided tensors: as in the forward function. */
+ *  Anything not described here is as in the forward function.
+ *
+ *  @param features        T [L, Ci], any layout.
+ *  @param output_grad     T [M, Co], any layout.
+ *  @param indice_pairs    INT32 [K, 2, P], any layout.
+ *  @param indice_num      as in the forward function.
+ *  @param inverse         0 or 1: 1 under EXTENDED alone, else BAD_PARAM.
+ *  @param sub_m           0 or 1: without effect.
+ *  @param workspace       workspace_size bytes; may be NULL where that is 0. Not used.
+ *  @param workspace_size  as mluOpGetIndiceConvolutionBackwardFilterWorkspaceSize says, or less.
+ *  @param filters_grad    T [D, H, W, Ci, Co], overwritten: shapes and layouts of filters in
+ *                         mluOpIndiceConvolutionBackwardData.
+ *
+ *  T: HALF, FLOAT; EXTENDED: also DOUBLE, BFLOAT16. Strided tensors: NOT_SUPPORTED. */
 mluOpStatus_t MLUOP_WIN_API mluOpIndiceConvolutionBackwardFilter(
     mluOpHandle_t handle, const mluOpTensorDescriptor_t features_desc, const void* features,
     const mluOpTensorDescriptor_t output_grad_desc, const void* output_grad,

@@ -22,15 +22,18 @@ mluOpStatus_t MLUOP_WIN_API mluOpGetMutualInformationForwardWorkspaceSize(
  *    p[b, s, t] = log(exp(p[b, s-1, t] + px[b, s-1, t]) + exp(p[b, s, t-1] + py[b, s, t-1])), terms outside left out
  *    ans[b] = p[b, s1, t1], where opt_boundary[b] = s0, t0, s1, t1
  *
- *  @param px            T [B, S, T + 1]: logarithms of the probabilities of a symbol.
- *  @param py            T [B, S + 1, T]: likewise of going on to the next frame.
- *  @param opt_boundary  INT64 [B, 4], or absent (descriptor and data NULL): first symbol, first frame, last symbol,
- * last frame of each sequence, 0 <= first <= last <= S (T), else BAD_PARAM. Absent: 0, 0, S, T.
- *  @param p             T [B, S + 1, T + 1]; written between the boundaries, else it keeps what it holds.
- *  @param workspace     not used.
- *  @param ans           T [B]; overwritten.
- *  Computed in double, rounded once. T: FLOAT; EXTENDED also HALF, DOUBLE, BFLOAT16. All layouts ARRAY. B = 0: SUCCESS,
- * nothing written. Strided tensors: NOT_SUPPORTED. Source: k2's mutual_information_cuda.cu. */
+ *  Computed in double, rounded once. B = 0: SUCCESS, nothing written. Source: k2's mutual_information_cuda.cu.
+ *
+ *  @param px            T [B, S, T + 1], ARRAY: logarithms of the probabilities of a symbol.
+ *  @param py            T [B, S + 1, T], ARRAY: likewise of going on to the next frame.
+ *  @param opt_boundary  INT64 [B, 4], ARRAY: first symbol, first frame, last symbol, last frame of each sequence, 0 <=
+ *                       first <= last <= S (T), else BAD_PARAM. Absent (descriptor and data NULL): 0, 0, S, T.
+ *  @param p             T [B, S + 1, T + 1], ARRAY: elements between the boundaries are written, others keep what they
+ *                       hold.
+ *  @param workspace     not used, nor its size.
+ *  @param ans           T [B], ARRAY, overwritten.
+ *
+ *  T: FLOAT; EXTENDED: also HALF, DOUBLE, BFLOAT16. Strided tensors: NOT_SUPPORTED. */
 mluOpStatus_t MLUOP_WIN_API mluOpMutualInformationForward(
     mluOpHandle_t handle, const mluOpTensorDescriptor_t px_desc, const void* px, const mluOpTensorDescriptor_t py_desc,
     const void* py, const mluOpTensorDescriptor_t opt_boundary_desc, const void* opt_boundary,
@@ -52,19 +55,22 @@ mluOpStatus_t MLUOP_WIN_API mluOpGetMutualInformationBackwardWorkspaceSize(
  *    p_grad[b, s, t] = px_grad[b, s, t] + py_grad[b, s, t], terms outside left out
  *    An exponential that is not finite counts as 0, and p below -1e30 as -1e30.
  *
- *  @param px            T [B, S, T + 1]: logarithms of the probabilities of a symbol.
- *  @param py            T [B, S + 1, T]: likewise of going on to the next frame.
- *  @param opt_boundary  INT64 [B, 4], or absent (descriptor and data NULL): first symbol, first frame, last symbol,
- * last frame of each sequence, 0 <= first <= last <= S (T), else BAD_PARAM. Absent: 0, 0, S, T.
- *  @param p             T [B, S + 1, T + 1]: that of the forward call.
- *  @param ans_grad      T [B].
+ *  Computed in double from p as it is, rounded once. S = T = 0: SUCCESS, nothing written. B = 0: SUCCESS, nothing
+ * written. Source: k2's mutual_information_cuda.cu.
+ *
+ *  @param px                  T [B, S, T + 1], ARRAY: logarithms of the probabilities of a symbol.
+ *  @param py                  T [B, S + 1, T], ARRAY: likewise of going on to the next frame.
+ *  @param opt_boundary        INT64 [B, 4], ARRAY: first symbol, first frame, last symbol, last frame of each
+ *                             sequence, 0 <= first <= last <= S (T), else BAD_PARAM. Absent (descriptor and data
+ *                             NULL): 0, 0, S, T.
+ *  @param p                   T [B, S + 1, T + 1], ARRAY: that of the forward call.
+ *  @param ans_grad            T [B], ARRAY: its numbers are written with overwrite_ans_grad alone.
  *  @param overwrite_ans_grad  whether ans_grad becomes p_grad[b, s0, t0], which is ans_grad but for rounding.
- *  @param workspace     not used.
- *  @param px_grad       T, like px; overwritten, 0 outside of the boundaries.
- *  @param py_grad       T, like py; likewise.
- *  Computed in double from p as it is, rounded once. S = T = 0: SUCCESS, nothing written. T: FLOAT; EXTENDED also HALF,
- * DOUBLE, BFLOAT16. All layouts ARRAY. B = 0: SUCCESS, nothing written. Strided tensors: NOT_SUPPORTED. Source: k2's
- * mutual_information_cuda.cu. */
+ *  @param workspace           not used, nor its size.
+ *  @param px_grad             T [B, S, T + 1], ARRAY, overwritten: 0 outside of the boundaries.
+ *  @param py_grad             T [B, S + 1, T], ARRAY, overwritten: likewise.
+ *
+ *  T: FLOAT; EXTENDED: also HALF, DOUBLE, BFLOAT16. Strided tensors: NOT_SUPPORTED. */
 mluOpStatus_t MLUOP_WIN_API mluOpMutualInformationBackward(
     mluOpHandle_t handle, const mluOpTensorDescriptor_t px_desc, const void* px, const mluOpTensorDescriptor_t py_desc,
     const void* py, const mluOpTensorDescriptor_t opt_boundary_desc, const void* opt_boundary,

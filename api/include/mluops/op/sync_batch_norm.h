@@ -20,13 +20,16 @@ mluOpStatus_t MLUOP_WIN_API mluOpGetSyncBatchNormStatsWorkspaceSize(mluOpHandle_
  *    mean[c] = the sum over rows of x[:, c] / rows
  *    invstd[c] = 1 / sqrt(the sum over rows of (x[:, c] - mean[c])^2 / rows + eps)
  *
- *  @param x       T, layout NHWC, NDHWC, NLC or NC: channels last.
- *  @param eps     >= 0.
- *  @param mean    S [C], ARRAY; overwritten.
- *  @param invstd  S [C], ARRAY; overwritten.
- *  @param workspace  not used.
- *  T: HALF or FLOAT; EXTENDED also DOUBLE, BFLOAT16. S: FLOAT; beside x of DOUBLE DOUBLE. x without elements: SUCCESS,
- * nothing written. Strided tensors: NOT_SUPPORTED. Results are bitwise reproducible at any thread count. */
+ *
+ *  S: FLOAT; beside x of DOUBLE DOUBLE. x without elements: SUCCESS, nothing written. Results are bitwise reproducible
+ * at any thread count.
+ *
+ *  @param x             T [..., C]: layout NHWC, NDHWC, NLC or NC: channels last.
+ *  @param workspace     not used, nor its size.
+ *  @param eps           >= 0.
+ *  @param mean, invstd  S [C], ARRAY, overwritten.
+ *
+ *  T: HALF, FLOAT; EXTENDED: also DOUBLE, BFLOAT16. Strided tensors: NOT_SUPPORTED. */
 mluOpStatus_t MLUOP_WIN_API mluOpSyncBatchNormStats_v2(mluOpHandle_t handle, const mluOpTensorDescriptor_t x_desc,
                                                        const void* x, void* workspace, size_t workspace_size,
                                                        const float eps, const mluOpTensorDescriptor_t mean_desc,
@@ -35,9 +38,9 @@ mluOpStatus_t MLUOP_WIN_API mluOpSyncBatchNormStats_v2(mluOpHandle_t handle, con
 
 /** mluOpSyncBatchNormStats_v2 without a workspace.
  *
- *  @param x             T [N], any layout.
+ *  @param x             T [..., C], any layout.
  *  @param eps           >= 0.
- *  @param mean, invstd  T [C], ARRAY, overwritten.
+ *  @param mean, invstd  S [C], ARRAY, overwritten.
  *
  *  T: HALF, FLOAT; EXTENDED: also DOUBLE, BFLOAT16. Strided tensors: NOT_SUPPORTED. */
 mluOpStatus_t MLUOP_WIN_API mluOpSyncBatchNormStats(mluOpHandle_t handle, const mluOpTensorDescriptor_t x_desc,
@@ -53,17 +56,19 @@ mluOpStatus_t MLUOP_WIN_API mluOpSyncBatchNormStats(mluOpHandle_t handle, const 
  *    moving_mean = (1 - momentum) * moving_mean + momentum * mean
  *    moving_var = (1 - momentum) * moving_var + momentum * var * N / (N - 1)
  *
- *  @param mean_all     S [P, C]; any layout.
- *  @param invstd_all   S [P, C].
- *  @param moving_mean  T [C], read and written; absent with moving_var: descriptor and data NULL.
- *  @param moving_var   T [C], likewise.
- *  @param momentum     a number.
- *  @param eps          >= 0: that of mluOpSyncBatchNormStats_v2.
- *  @param count_all    T [P]: rows of each process.
- *  @param mean         S [C]; overwritten.
- *  @param invstd       S [C]; overwritten.
- *  T: HALF or FLOAT; EXTENDED also DOUBLE, BFLOAT16. S: FLOAT; beside T of DOUBLE DOUBLE. Computed in double. Without
- * elements: SUCCESS, nothing written. Strided tensors: NOT_SUPPORTED. */
+ *  S: FLOAT; beside T of DOUBLE DOUBLE. Computed in double. Without elements: SUCCESS, nothing written.
+ *
+ *  @param mean_all, invstd_all  S [P, C], any layout.
+ *  @param moving_mean           T [C], ARRAY: old numbers are read, new ones are written; or absent (descriptor and
+ *                               data NULL) with moving_var.
+ *  @param moving_var            T [C], ARRAY, or NULL with its descriptor: likewise: old numbers are read, new ones
+ *                               are written.
+ *  @param momentum              not NaN.
+ *  @param eps                   >= 0: that of mluOpSyncBatchNormStats_v2.
+ *  @param count_all             T [P], ARRAY: rows of each process.
+ *  @param mean, invstd          S [C], ARRAY, overwritten.
+ *
+ *  T: HALF, FLOAT; EXTENDED: also DOUBLE, BFLOAT16. Strided tensors: NOT_SUPPORTED. */
 mluOpStatus_t MLUOP_WIN_API mluOpSyncBatchNormGatherStatsWithCounts(
     mluOpHandle_t handle, const mluOpTensorDescriptor_t mean_all_desc, const void* mean_all,
     const mluOpTensorDescriptor_t invstd_all_desc, const void* invstd_all,
@@ -73,14 +78,16 @@ mluOpStatus_t MLUOP_WIN_API mluOpSyncBatchNormGatherStatsWithCounts(
 
 /** y = (x - mean) * invstd * filter + bias, channel by channel.
  *
- *  @param x       T, layout NHWC, NDHWC, NLC or NC: channels last.
- *  @param mean    S [C], ARRAY.
- *  @param invstd  S [C], ARRAY.
- *  @param filter  S [C], ARRAY, or absent (descriptor and data NULL): 1.
- *  @param bias    S [C], ARRAY, or absent: 0.
- *  @param y       T, like x.
- *  T: HALF or FLOAT; EXTENDED also DOUBLE, BFLOAT16. S: FLOAT; beside x of DOUBLE DOUBLE. x without elements: SUCCESS,
- * nothing written. Strided tensors: NOT_SUPPORTED. Results are bitwise reproducible at any thread count. */
+ *  S: FLOAT; beside x of DOUBLE DOUBLE. x without elements: SUCCESS, nothing written. Results are bitwise reproducible
+ * at any thread count.
+ *
+ *  @param x             T [..., C]: layout NHWC, NDHWC, NLC or NC: channels last.
+ *  @param mean, invstd  S [C], ARRAY.
+ *  @param filter        S [C]: or absent (descriptor and data NULL): 1.
+ *  @param bias          S [C]: or absent (descriptor and data NULL): 0.
+ *  @param y             T [..., C], overwritten: layout of x.
+ *
+ *  T: HALF, FLOAT; EXTENDED: also DOUBLE, BFLOAT16. Strided tensors: NOT_SUPPORTED. */
 mluOpStatus_t MLUOP_WIN_API mluOpSyncBatchNormElemt(mluOpHandle_t handle, const mluOpTensorDescriptor_t x_desc,
                                                     const void* x, const mluOpTensorDescriptor_t mean_desc,
                                                     const void* mean, const mluOpTensorDescriptor_t invstd_desc,
@@ -98,17 +105,20 @@ mluOpStatus_t MLUOP_WIN_API mluOpGetSyncBatchNormBackwardReduceWorkspaceSize(mlu
  *    sum_dy[c] = the sum over rows of dz[:, c]; sum_dy_xmu[c] = the sum over rows of dz[:, c] * (x[:, c] - mean[c])
  *    dfilter[c] = sum_dy_xmu[c] * invstd[c]; dbias[c] = sum_dy[c]
  *
- *  @param dz          T, like x.
- *  @param x           T, layout NHWC, NDHWC, NLC or NC: channels last.
- *  @param mean        S [C], ARRAY.
- *  @param invstd      S [C], ARRAY.
- *  @param dfilter     S [C], ARRAY: written if needs_input_grad1.
- *  @param dbias       S [C], ARRAY: written if needs_input_grad2.
- *  @param sum_dy      S [C], ARRAY: written if needs_input_grad0; sum_dy_xmu likewise.
- *  Of an output that is not written descriptor and data may be NULL.
- *  @param workspace   not used.
- *  T: HALF or FLOAT; EXTENDED also DOUBLE, BFLOAT16. S: FLOAT; beside x of DOUBLE DOUBLE. x without elements: SUCCESS,
- * nothing written. Strided tensors: NOT_SUPPORTED. Results are bitwise reproducible at any thread count. */
+ *
+ *  S: FLOAT; beside x of DOUBLE DOUBLE. x without elements: SUCCESS, nothing written. Results are bitwise reproducible
+ * at any thread count.
+ *
+ *  @param dz            T [..., C]: layout of x.
+ *  @param x             T [..., C]: layout NHWC, NDHWC, NLC or NC: channels last.
+ *  @param mean, invstd  S [C], ARRAY.
+ *  @param workspace     not used, nor its size.
+ *  @param dfilter       S [C]: its elements are written if needs_input_grad1, else it may be absent.
+ *  @param dbias         S [C]: its elements are written if needs_input_grad2, else it may be absent.
+ *  @param sum_dy        S [C]: its elements are written if needs_input_grad0, else it may be absent.
+ *  @param sum_dy_xmu    S [C]: likewise: its elements are written if needs_input_grad0, else it may be absent.
+ *
+ *  T: HALF, FLOAT; EXTENDED: also DOUBLE, BFLOAT16. Strided tensors: NOT_SUPPORTED. */
 mluOpStatus_t MLUOP_WIN_API mluOpSyncBatchNormBackwardReduce_v2(
     mluOpHandle_t handle, const mluOpTensorDescriptor_t dz_desc, const void* dz, const mluOpTensorDescriptor_t x_desc,
     const void* x, const mluOpTensorDescriptor_t mean_desc, const void* mean, const mluOpTensorDescriptor_t invstd_desc,
@@ -119,9 +129,13 @@ mluOpStatus_t MLUOP_WIN_API mluOpSyncBatchNormBackwardReduce_v2(
 
 /** mluOpSyncBatchNormBackwardReduce_v2 without a workspace.
  *
- *  @param dz, x                 T [N], any layout.
- *  @param mean, invstd          T [C], ARRAY.
- *  @param dfilter, dbias, sum_dy, sum_dy_xmu  T [C], or NULL with its descriptor, overwritten.
+ *  @param dz            T [..., C]: layout of x.
+ *  @param x             T [..., C]: layout NHWC, NDHWC, NLC or NC: channels last.
+ *  @param mean, invstd  S [C], ARRAY.
+ *  @param dfilter       S [C]: its elements are written if needs_input_grad1, else it may be absent.
+ *  @param dbias         S [C]: its elements are written if needs_input_grad2, else it may be absent.
+ *  @param sum_dy        S [C]: its elements are written if needs_input_grad0, else it may be absent.
+ *  @param sum_dy_xmu    S [C]: likewise: its elements are written if needs_input_grad0, else it may be absent.
  *
  *  T: HALF, FLOAT; EXTENDED: also DOUBLE, BFLOAT16. Strided tensors: NOT_SUPPORTED. */
 mluOpStatus_t MLUOP_WIN_API mluOpSyncBatchNormBackwardReduce(
@@ -159,16 +173,18 @@ mluOpStatus_t MLUOP_WIN_API mluOpSyncBatchnormBackwardReduce(
  *
  *    diff_x = (diff_y - mean_dy - (x - mean) * invstd^2 * mean_dy_xmu) * invstd * filter
  *
- *  @param diff_y       T, like x.
- *  @param x            T, layout NHWC, NDHWC, NLC or NC: channels last.
- *  @param mean         S [C], ARRAY.
- *  @param invstd       S [C], ARRAY.
- *  @param filter       S [C], ARRAY, or absent (descriptor and data NULL): 1.
- *  @param mean_dy      S [C], ARRAY: the sums of mluOpSyncBatchNormBackwardReduce_v2 of all processes, by their rows.
- *  @param mean_dy_xmu  S [C], ARRAY, likewise.
- *  @param diff_x       T, like x.
- *  T: HALF or FLOAT; EXTENDED also DOUBLE, BFLOAT16. S: FLOAT; beside x of DOUBLE DOUBLE. x without elements: SUCCESS,
- * nothing written. Strided tensors: NOT_SUPPORTED. Results are bitwise reproducible at any thread count. */
+ *  S: FLOAT; beside x of DOUBLE DOUBLE. x without elements: SUCCESS, nothing written. Results are bitwise reproducible
+ * at any thread count.
+ *
+ *  @param diff_y        T [..., C]: layout of x.
+ *  @param x             T [..., C]: layout NHWC, NDHWC, NLC or NC: channels last.
+ *  @param mean, invstd  S [C], ARRAY.
+ *  @param filter        S [C]: or absent (descriptor and data NULL): 1.
+ *  @param mean_dy       S [C], ARRAY: the sums of mluOpSyncBatchNormBackwardReduce_v2 of all processes, by their rows.
+ *  @param mean_dy_xmu   S [C], ARRAY: likewise.
+ *  @param diff_x        T [..., C], overwritten: layout of x.
+ *
+ *  T: HALF, FLOAT; EXTENDED: also DOUBLE, BFLOAT16. Strided tensors: NOT_SUPPORTED. */
 mluOpStatus_t MLUOP_WIN_API mluOpSyncBatchNormBackwardElemt(
     mluOpHandle_t handle, const mluOpTensorDescriptor_t diff_y_desc, const void* diff_y,
     const mluOpTensorDescriptor_t x_desc, const void* x, const mluOpTensorDescriptor_t mean_desc, const void* mean,
@@ -179,17 +195,19 @@ mluOpStatus_t MLUOP_WIN_API mluOpSyncBatchNormBackwardElemt(
 
 /** mluOpSyncBatchNormBackwardElemt with sums in the place of means: mean_dy = sum_dy / the sum of count.
  *
- *  @param diff_y       T, like x.
- *  @param x            T, layout NHWC, NDHWC, NLC or NC: channels last.
- *  @param mean         S [C], ARRAY.
- *  @param invstd       S [C], ARRAY.
- *  @param filter       S [C], ARRAY, or absent (descriptor and data NULL): 1.
- *  @param sum_dy       S [C], ARRAY: the sums of mluOpSyncBatchNormBackwardReduce_v2 of all processes.
- *  @param sum_dy_xmu   S [C], ARRAY, likewise.
- *  @param count        INT32 [P], ARRAY: rows of each process.
- *  @param diff_x       T, like x.
- *  T: HALF or FLOAT; EXTENDED also DOUBLE, BFLOAT16. S: FLOAT; beside x of DOUBLE DOUBLE. x without elements: SUCCESS,
- * nothing written. Strided tensors: NOT_SUPPORTED. Results are bitwise reproducible at any thread count. */
+ *  S: FLOAT; beside x of DOUBLE DOUBLE. x without elements: SUCCESS, nothing written. Results are bitwise reproducible
+ * at any thread count.
+ *
+ *  @param diff_y        T [..., C]: layout of x.
+ *  @param x             T [..., C]: layout NHWC, NDHWC, NLC or NC: channels last.
+ *  @param mean, invstd  S [C], ARRAY.
+ *  @param filter        S [C]: or absent (descriptor and data NULL): 1.
+ *  @param sum_dy        S [C], ARRAY: the sums of mluOpSyncBatchNormBackwardReduce_v2 of all processes.
+ *  @param sum_dy_xmu    S [C], ARRAY: likewise.
+ *  @param count         INT32 [P], ARRAY: rows of each process.
+ *  @param diff_x        T [..., C], overwritten: layout of x.
+ *
+ *  T: HALF, FLOAT; EXTENDED: also DOUBLE, BFLOAT16. Strided tensors: NOT_SUPPORTED. */
 mluOpStatus_t MLUOP_WIN_API mluOpSyncBatchNormBackwardElemtV2(
     mluOpHandle_t handle, const mluOpTensorDescriptor_t diff_y_desc, const void* diff_y,
     const mluOpTensorDescriptor_t x_desc, const void* x, const mluOpTensorDescriptor_t mean_desc, const void* mean,
