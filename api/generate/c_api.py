@@ -7,7 +7,7 @@ from typing import List
 
 from .checks import IDENTIFIER, arithmetic, memory_of
 from .describe import Alias, Descriptor, Family, Getter, Operator, Plain, Prose, Scalar, Struct, Tensor, camel
-from .documentation import documentation, filled, limit
+from .documentation import Documented, documentation, filled, limit
 from .rules import getter_name
 
 LAYOUT = "of the image tensors: NHWC, or another that the backend's property \"layouts\" names"
@@ -74,7 +74,8 @@ def op_header(family: Family, mark: str) -> str:
             text += (comment(item.doc) if item.doc else "") + prototype(item.function, alias_declarations(item))
         elif isinstance(item, Descriptor):
             for what, (function, parameters) in descriptor_functions(item).items():
-                text += comment(item.docs[what]) + prototype(function, parameters)
+                doc = item.docs[what].replace("{fields}", Documented(item, family).parameters())
+                text += comment(doc) + prototype(function, parameters)
     includes = (["<stdbool.h>"] if "bool " in text else []) + ['"mlu_op_types.h"']
     return guarded(family, "op", mark, "part of mlu_op.h", includes, text)
 

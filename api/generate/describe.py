@@ -125,6 +125,13 @@ class Descriptor:
     by_hand: str = ""  # the C++ struct, where the function that sets it is in api/c/<family>_hooks.cpp
     address: bool = False  # Python gives its address; all of its functions are by hand
 
+    @property
+    def args(self) -> List[Argument]:
+        return self.fields
+
+    def tensors(self) -> List[Tensor]:
+        return []
+
 
 @dataclass
 class Operator:
@@ -379,6 +386,8 @@ def alias(function: str, of: str, doc: str, *args: str) -> None:
 def descriptor(kind: str, argument: str, struct: str, fields: str, order: str, docs: Dict[str, str], *,
                members: Dict[str, str] = {}, rules: Dict[str, Rule] = {}, desc: str = "",
                set_name: str = "", by_hand: str = "", address: bool = False) -> Descriptor:
+    docs = {"create": "Creates an empty descriptor. BAD_PARAM: NULL. ALLOC_FAILED.",
+            "destroy": "Destroys a descriptor. BAD_PARAM: NULL.", **docs}
     made = Descriptor(kind, argument, struct, arguments(fields), members, order, rules, docs, desc or argument,
                       set_name or f"mluOpSet{kind}Descriptor", by_hand, address)
     current.items.append(made)

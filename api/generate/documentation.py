@@ -3,10 +3,10 @@ dtypes, layouts and strides. A `doc` with @param of its own is left as it is."""
 
 import re
 import textwrap
-from typing import List
+from typing import List, Union
 
 from .checks import Names
-from .describe import Argument, Family, Getter, Operator, Plain, Scalar, Tensor
+from .describe import Argument, Descriptor, Family, Getter, Operator, Plain, Scalar, Tensor
 
 WIDTH = 115
 # How sizes are written; family(letters=...) names others. Those of one letter are capitals.
@@ -35,10 +35,12 @@ def limit(rule: str) -> str:
 
 
 class Documented:
-    """The parts of an operator's documentation."""
+    """The parts of the documentation of an operator, or of what sets a descriptor."""
 
-    def __init__(self, op: Operator, family: Family) -> None:
+    def __init__(self, op: Union[Operator, Descriptor], family: Family) -> None:
         self.op, self.family = op, family
+        if isinstance(op, Descriptor):
+            return
         names = Names(op, family)
         self.order = names.order
         self.laid_out = [t.name for word, listed in self.order if word == "layouts" for t in names.some(listed)]

@@ -14,10 +14,8 @@ descriptor("Carafe", "carafe_desc", "mluOpCarafeStruct", """
     """,
     order="dimNb kernel_size odd group_size scale_factor", members={"dimNb": "dim_nb"},
     rules={"odd": rule("kernel_size % 2 != 0", "kernel_size: wanted an odd number, got {kernel_size}")},
-    docs={"create": """Creates a CARAFE descriptor. BAD_PARAM: NULL.""",
-          "set": """Sets dimNb (must be 4), kernel_size K (odd, >= 1), group_size G >= 1, scale_factor s >= 1.
-BAD_PARAM: carafe_desc NULL or a value out of range; then nothing is stored.""",
-          "destroy": """Destroys a CARAFE descriptor. BAD_PARAM: NULL."""})
+    docs={"set": """Sets dimNb (must be 4), kernel_size K (odd, >= 1), group_size G >= 1, scale_factor s >= 1.
+BAD_PARAM: carafe_desc NULL or a value out of range; then nothing is stored."""})
 
 SIZES = dict(
     lead="input", keys="n h w c k=kernel g=group s=scale",

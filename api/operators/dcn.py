@@ -21,14 +21,14 @@ typedef struct mluOpDCNStruct* mluOpDCNDescriptor_t;
 """)
 
 descriptor("DCN", "dcn_desc", "mluOpDCNStruct", """
-    int dimNb in 4..4
-    host const int pad[] py=padding
-    host const int stride[]
-    host const int dilation[]
-    int deformable_group >= 1 py=deform_groups
-    int conv_group >= 1 py=groups
-    int im2col_step >= 1
-    const mluOpDataType_t compute_type
+    int dimNb in 4..4 -- the dimensions of the images
+    host const int pad[] py=padding -- [4]: rows above and below, columns left and right of the map, >= 0
+    host const int stride[] -- [2]: rows, columns from an output pixel to the next, >= 1
+    host const int dilation[] -- [2]: rows, columns from a tap of the filter to the next, >= 1
+    int deformable_group >= 1 py=deform_groups -- parts of the input channels, each with offsets and masks of its own
+    int conv_group >= 1 py=groups -- parts of the input and output channels that are convolved by themselves
+    int im2col_step >= 1 -- images worked on together; without effect but that it divides the batch
+    const mluOpDataType_t compute_type -- FLOAT
     """,
     order="", by_hand="""
 /// What mluOpDCNDescriptor_t points to; no valid form until set.
@@ -41,18 +41,9 @@ struct mluOpDCNStruct {
   int im2col_step = 0;
 };
 """,
-    docs={"create": """Creates an empty descriptor. BAD_PARAM: NULL. ALLOC_FAILED.""",
-          "destroy": """Destroys a descriptor. BAD_PARAM: NULL.""",
-          "set": """Sets the form of a deformable convolution.
+    docs={"set": """Sets the form of a deformable convolution.
 
-@param dimNb             4, the dimensions of the images.
-@param pad               [4]: rows above and below, columns left and right of the map, >= 0.
-@param stride            [2]: rows, columns from an output pixel to the next, >= 1.
-@param dilation          [2]: rows, columns from a tap of the filter to the next, >= 1.
-@param deformable_group  parts of the input channels, each with offsets and masks of its own, >= 1.
-@param conv_group        parts of the input and output channels that are convolved by themselves, >= 1.
-@param im2col_step       images worked on together, >= 1; without effect but that it divides the batch.
-@param compute_type      FLOAT.
+{fields}
 BAD_PARAM: dcn_desc, pad, stride or dilation NULL, and what is not as above."""})
 
 

@@ -32,16 +32,16 @@ SHAPE = struct("mluopsGetIndicePairsShape", """
 """)
 
 descriptor("SparseConvolution", "sparse_conv_desc", "mluOpSparseConvolutionStruct", """
-    int dimNb in 4..6
+    int dimNb in 4..6 -- axes of space and 2 more; calls under STRICT take 5 alone
     int batch >= 1
-    host const int pad[]
-    host const int stride[]
-    host const int dilation[]
-    host const int input_space[]
-    host const int filter_space[]
-    host const int output_space[]
-    const int sub_m in 0..1
-    const int transpose in 0..0
+    host const int pad[] -- >= 0
+    host const int stride[] -- >= 1
+    host const int dilation[] -- >= 1
+    host const int input_space[] -- size of the input's grid, >= 1
+    host const int filter_space[] -- size of the filter, >= 1
+    host const int output_space[] -- size of the output's grid, >= 1
+    const int sub_m in 0..1 -- 1, or any other number: submanifold, outputs where the inputs are
+    const int transpose in 0..0 -- calls under EXTENDED take 1 too
     const int inverse in 0..0
     """,
     order="", desc="desc", address=True, by_hand="""
@@ -58,17 +58,7 @@ struct mluOpSparseConvolutionStruct {
           "destroy": """Destroys a descriptor. EXECUTION_FAILED: NULL.""",
           "set": """Sets a descriptor. Arrays have one number for each axis of space, slowest first.
 
-@param dimNb         Axes of space and 2 more: 5; calls under EXTENDED take 4 and 6 too.
-@param batch         >= 1.
-@param pad           >= 0.
-@param stride        >= 1.
-@param dilation      >= 1.
-@param input_space   Size of the input's grid, >= 1.
-@param filter_space  Size of the filter, >= 1.
-@param output_space  Size of the output's grid, >= 1.
-@param sub_m         Not 0: submanifold, outputs where the inputs are.
-@param transpose     0; calls under EXTENDED take 1 too.
-@param inverse       0.
+{fields}
 BAD_PARAM: a pointer is NULL or a number is none of these; the descriptor stays what it was."""})
 
 prose("""

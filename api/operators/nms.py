@@ -109,9 +109,7 @@ struct mluOpNmsStruct {
   bool pad_to_max_output_size = false;
 };
 """,
-    docs={"create": """Creates an empty descriptor. BAD_PARAM: NULL. ALLOC_FAILED.""",
-          "destroy": """Destroys a descriptor. BAD_PARAM: NULL.""",
-          "set": """As mluOpSetNmsDescriptor, for boxes and scores of double: the thresholds are not rounded to float."""})
+    docs={"set": """As mluOpSetNmsDescriptor, for boxes and scores of double: the thresholds are not rounded to float."""})
 
 getter("mluOpGetNmsWorkspaceSize", "nms", "nms_desc boxes confidence", "handle descriptor desc_pointers(boxes) size", "",
        size="size", doc="""Bytes of workspace mluOpNms wants: 0, the host takes memory of its own.

@@ -13,24 +13,18 @@ typedef struct mluOpRoiAlignStruct* mluOpRoiAlignForwardDescriptor_t;
 """)
 
 descriptor("RoiAlignForward", "roialign_desc", "mluOpRoiAlignStruct", """
-    const int pooled_height >= 1
-    const int pooled_width >= 1
-    const int sampling_ratio
-    const float spatial_scale
-    const int pool_mode in 0..1
-    const bool aligned
+    const int pooled_height >= 1 -- bins of a box
+    const int pooled_width >= 1 -- bins of a box
+    const int sampling_ratio -- samples per axis and bin; <= 0 means ceil(box size / bins), none for an empty box
+    const float spatial_scale -- multiplies box corners
+    const int pool_mode in 0..1 -- 0: a bin is its greatest sample; 1: the mean of its samples
+    const bool aligned -- true: half a pixel is subtracted from the scaled corners; false: it is not, and boxes are at
+        -- least one pixel wide and high
     """,
     order="pooled_height pooled_width pool_mode", desc="desc", set_name="mluOpSetRoiAlignForwardDescriptor_v2",
-    docs={"create": """Creates an empty descriptor. BAD_PARAM: NULL. ALLOC_FAILED.""",
-          "destroy": """Destroys a descriptor. BAD_PARAM: NULL.""",
-          "set": """Sets how boxes are pooled.
+    docs={"set": """Sets how boxes are pooled.
 
-@param pooled_height,pooled_width  bins of a box, > 0.
-@param sampling_ratio  samples per axis and bin; <= 0 means ceil(box size / bins), none for an empty box.
-@param spatial_scale   multiplies box corners.
-@param pool_mode       0: a bin is its greatest sample; 1: the mean of its samples.
-@param aligned         true: half a pixel is subtracted from the scaled corners; false: it is not, and boxes are at
-                       least one pixel wide and high.
+{fields}
 BAD_PARAM: roialign_desc NULL, a pooled size <= 0, pool_mode not 0 or 1."""})
 
 SAY = {"rois": "the number of boxes", "c": "the channels of the image", "5": "batch index, x1, y1, x2, y2",

@@ -8,7 +8,7 @@
 extern "C" {
 #endif
 
-/** Creates a CARAFE descriptor. BAD_PARAM: NULL. */
+/** Creates an empty descriptor. BAD_PARAM: NULL. ALLOC_FAILED. */
 mluOpStatus_t MLUOP_WIN_API mluOpCreateCarafeDescriptor(mluOpCarafeDescriptor_t* carafe_desc);
 
 /** Sets dimNb (must be 4), kernel_size K (odd, >= 1), group_size G >= 1, scale_factor s >= 1.
@@ -17,7 +17,7 @@ mluOpStatus_t MLUOP_WIN_API mluOpSetCarafeDescriptor(mluOpCarafeDescriptor_t car
                                                      const int kernel_size, const int group_size,
                                                      const int scale_factor);
 
-/** Destroys a CARAFE descriptor. BAD_PARAM: NULL. */
+/** Destroys a descriptor. BAD_PARAM: NULL. */
 mluOpStatus_t MLUOP_WIN_API mluOpDestroyCarafeDescriptor(mluOpCarafeDescriptor_t carafe_desc);
 
 /** Content-aware upsampling: output pixel = K x K taps of the input pixel below it, weighted by its own mask.

@@ -15,13 +15,13 @@ mluOpStatus_t MLUOP_WIN_API mluOpCreateDCNDescriptor(mluOpDCNDescriptor_t* dcn_d
 
 /** Sets the form of a deformable convolution.
  *
- *  @param dimNb             4, the dimensions of the images.
+ *  @param dimNb             4: the dimensions of the images.
  *  @param pad               [4]: rows above and below, columns left and right of the map, >= 0.
  *  @param stride            [2]: rows, columns from an output pixel to the next, >= 1.
  *  @param dilation          [2]: rows, columns from a tap of the filter to the next, >= 1.
- *  @param deformable_group  parts of the input channels, each with offsets and masks of its own, >= 1.
- *  @param conv_group        parts of the input and output channels that are convolved by themselves, >= 1.
- *  @param im2col_step       images worked on together, >= 1; without effect but that it divides the batch.
+ *  @param deformable_group  >= 1: parts of the input channels, each with offsets and masks of its own.
+ *  @param conv_group        >= 1: parts of the input and output channels that are convolved by themselves.
+ *  @param im2col_step       >= 1: images worked on together; without effect but that it divides the batch.
  *  @param compute_type      FLOAT.
  *  BAD_PARAM: dcn_desc, pad, stride or dilation NULL, and what is not as above. */
 mluOpStatus_t MLUOP_WIN_API mluOpSetDCNDescriptor(mluOpDCNDescriptor_t dcn_desc, int dimNb, const int pad[],

@@ -13,17 +13,16 @@ mluOpStatus_t MLUOP_WIN_API mluOpCreateSparseConvolutionDescriptor(mluOpSparseCo
 
 /** Sets a descriptor. Arrays have one number for each axis of space, slowest first.
  *
- *  @param dimNb         Axes of space and 2 more: 5; calls under EXTENDED take 4 and 6 too.
- *  @param batch         >= 1.
- *  @param pad           >= 0.
- *  @param stride        >= 1.
- *  @param dilation      >= 1.
- *  @param input_space   Size of the input's grid, >= 1.
- *  @param filter_space  Size of the filter, >= 1.
- *  @param output_space  Size of the output's grid, >= 1.
- *  @param sub_m         Not 0: submanifold, outputs where the inputs are.
- *  @param transpose     0; calls under EXTENDED take 1 too.
- *  @param inverse       0.
+ *  @param dimNb             4 to 6: axes of space and 2 more; calls under STRICT take 5 alone.
+ *  @param batch             >= 1.
+ *  @param pad               >= 0.
+ *  @param stride, dilation  >= 1.
+ *  @param input_space       size of the input's grid, >= 1.
+ *  @param filter_space      size of the filter, >= 1.
+ *  @param output_space      size of the output's grid, >= 1.
+ *  @param sub_m             0 or 1: 1, or any other number: submanifold, outputs where the inputs are.
+ *  @param transpose         0: calls under EXTENDED take 1 too.
+ *  @param inverse           0.
  *  BAD_PARAM: a pointer is NULL or a number is none of these; the descriptor stays what it was. */
 mluOpStatus_t MLUOP_WIN_API mluOpSetSparseConvolutionDescriptor(mluOpSparseConvolutionDescriptor_t sparse_conv_desc,
                                                                 int dimNb, int batch, const int pad[],

@@ -17,12 +17,12 @@ mluOpStatus_t MLUOP_WIN_API mluOpCreateRoiAlignForwardDescriptor(mluOpRoiAlignFo
 
 /** Sets how boxes are pooled.
  *
- *  @param pooled_height,pooled_width  bins of a box, > 0.
- *  @param sampling_ratio  samples per axis and bin; <= 0 means ceil(box size / bins), none for an empty box.
- *  @param spatial_scale   multiplies box corners.
- *  @param pool_mode       0: a bin is its greatest sample; 1: the mean of its samples.
- *  @param aligned         true: half a pixel is subtracted from the scaled corners; false: it is not, and boxes are at
- *                         least one pixel wide and high.
+ *  @param pooled_height, pooled_width  >= 1: bins of a box.
+ *  @param sampling_ratio        samples per axis and bin; <= 0 means ceil(box size / bins), none for an empty box.
+ *  @param spatial_scale         multiplies box corners.
+ *  @param pool_mode             0 or 1: 0: a bin is its greatest sample; 1: the mean of its samples.
+ *  @param aligned               true: half a pixel is subtracted from the scaled corners; false: it is not, and boxes
+ *                               are at least one pixel wide and high.
  *  BAD_PARAM: roialign_desc NULL, a pooled size <= 0, pool_mode not 0 or 1. */
 mluOpStatus_t MLUOP_WIN_API mluOpSetRoiAlignForwardDescriptor_v2(mluOpRoiAlignForwardDescriptor_t roialign_desc,
                                                                  const int pooled_height, const int pooled_width,
