@@ -1,5 +1,6 @@
 // Tensors' memory: a block of cnrtMalloc each, so that a kernel that leaves its tensor faults.
 #include <c10/core/impl/alloc_cpu.h>
+#include <malloc.h>
 
 #include <algorithm>
 #include <mutex>
@@ -55,6 +56,13 @@ class DeviceAllocator final : public c10::Allocator {
     check(cnrtMemcpy(to, const_cast<void*>(from), bytes, cnrtMemcpyDevToDev), "cnrtMemcpy");
   }
 };
+
+#ifdef M_MMAP_THRESHOLD
+/// Operators of the CPU work on copies of tensors. By default, glibc puts large blocks into the heap once one was
+/// freed, and a small result that stays between two of them leaves a hole that the next large block does not fit into:
+/// the heap grows by a copy a call. Large blocks in pages of their own go back to the system.
+const bool large_blocks_are_mapped = mallopt(M_MMAP_THRESHOLD, 512 * 1024) == 1;
+#endif
 
 DeviceAllocator device_allocator;
 REGISTER_ALLOCATOR(kDevice, &device_allocator);
