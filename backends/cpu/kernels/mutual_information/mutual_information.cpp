@@ -1,7 +1,7 @@
 // MutualInformation: sums over the paths through a lattice of S symbols and T frames, and their gradients.
 //
 // px [B,S,T+1], py [B,S+1,T], p [B,S+1,T+1]. An item is a sequence of the batch: each step needs the one before. It is
-// taken row by row, with the last row in double: 2 exponentials and a logarithm a cell, bound by those.
+// taken by bands of rows, with the last row in double: an exponential and a logarithm a cell, bound by those.
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
@@ -57,20 +57,34 @@ T element(double x) {
   return from_acc<T>(static_cast<Acc<T>>(x));
 }
 
+inline constexpr std::int64_t kBandRows = 8;
+
+/// Rows of sums from `first` on, at most kBandRows. Each is a cell behind the row above, so that the cells of a step do
+/// not wait for each other. `row` holds the row above the band, and then the band's last one.
+template <class T>
+void sum_band(const mluopsMutualInformationForwardProblem& problem, const Rows<T>& rows, const Part& part,
+              std::int64_t first, double* row) {
+  constexpr double kNothing = -std::numeric_limits<double>::infinity();
+  const std::int64_t count = std::min(kBandRows, part.s1 - first + 1), width = part.t1 - part.t0 + 1;
+  double latest[kBandRows];
+  for (std::int64_t step = 0; step < width + count - 1; ++step) {
+    for (std::int64_t r = std::min(count - 1, step); r >= 0 && step - r < width; --r) {
+      const std::int64_t s = first + r, t = part.t0 + step - r;
+      double above = kNothing, before = kNothing;
+      if (s > part.s0) above = (r > 0 ? latest[r - 1] : row[t]) + value(rows.px(problem.px, s - 1)[t]);
+      if (t > part.t0) before = latest[r] + value(rows.py(problem.py, s)[t - 1]);
+      latest[r] = s == part.s0 && t == part.t0 ? 0 : log_add(above, before);
+      rows.p(problem.p, s)[t] = element<T>(latest[r]);
+      if (r == count - 1) row[t] = latest[r];
+    }
+  }
+}
+
 template <class T>
 void sum_paths(const mluopsMutualInformationForwardProblem& problem, std::int64_t b, double* row) {
-  const Rows<T> rows{problem.shape, b};
   const Part part = part_of(problem.shape, problem.opt_boundary, b);
-  constexpr double kNothing = -std::numeric_limits<double>::infinity();
-  for (std::int64_t s = part.s0; s <= part.s1; ++s) {
-    const T *const px = s > part.s0 ? rows.px(problem.px, s - 1) : nullptr, *const py = rows.py(problem.py, s);
-    T* const p = rows.p(problem.p, s);
-    for (std::int64_t t = part.t0; t <= part.t1; ++t) {
-      const double above = px != nullptr ? row[t] + value(px[t]) : kNothing;
-      const double before = t > part.t0 ? row[t - 1] + value(py[t - 1]) : kNothing;
-      row[t] = px == nullptr && t == part.t0 ? 0 : log_add(above, before);
-      p[t] = element<T>(row[t]);
-    }
+  for (std::int64_t first = part.s0; first <= part.s1; first += kBandRows) {
+    sum_band<T>(problem, {problem.shape, b}, part, first, row);
   }
   static_cast<T*>(problem.ans)[b] = element<T>(row[part.t1]);
 }
