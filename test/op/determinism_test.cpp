@@ -30,7 +30,7 @@ TEST_P(DeterminismTest, SameBitsForEveryThreadCount) {
 
 INSTANTIATE_TEST_SUITE_P(All, DeterminismTest, ::testing::ValuesIn(combinations()), name_of);
 
-// More threads than heads of images or slices of channels: each owns some rows.
+// More threads than heads of images, slices of channels or runs of items: each owns some rows.
 class ManyThreadsTest : public ::testing::TestWithParam<const char*> {};
 
 TEST_P(ManyThreadsTest, OwnRowsWithTheSameBits) {
@@ -54,14 +54,19 @@ TEST_P(ManyThreadsTest, OwnRowsWithTheSameBits) {
 
 INSTANTIATE_TEST_SUITE_P(
     All, ManyThreadsTest,
-    ::testing::Values("ms_deform_attn_backward b=1 q=2000 m=2 d=16 l=3 p=4 h=20 w=33 loc=around",
-                      "ms_deform_attn_backward b=1 q=2500 m=1 d=32 l=2 p=3 h=31 w=9 gap=7 loc=edge",
-                      "ms_deform_attn_backward b=1 q=4200 m=1 d=5 l=2 p=2 shapes=1x1+40x3 loc=special",
-                      "ms_deform_attn_backward b=1 q=2100 m=1 d=64 l=1 p=8 h=2 w=50 loc=same",
-                      "dcn_backward_weight h=30 w=21 ci=96 co=17",
-                      "dcn_backward_weight n=2 h=19 w=23 ci=36 co=24 g=2 dg=3 bias=0",
-                      "dcn_backward_data h=35 w=21 ci=32 co=16", "dcn_backward_data h=40 w=9 ci=96 co=8 dg=2 stride=2",
-                      "dcn_backward_data n=2 h=17 w=30 ci=40 co=24 g=2 mask=0 pad=2 dilation=2"));
+    ::testing::Values(
+        "assign_score_withk_backward b=1 n=1700 m=4 o=20 p=100 k=20", "prroi_pool_backward b=1 h=40 w=30 c=300 r=60",
+        "roi_align_rotated_backward b=1 h=40 w=30 c=300 r=60", "roi_align_rotated_backward b=1 h=9 w=11 c=150 r=200",
+        "roiaware_pool3d_backward n=9 p=300 c=40 x=5 y=5 z=5 s=8 mean=1",
+        "roiaware_pool3d_backward n=9 p=300 c=19 x=5 y=5 z=5 s=8",
+        "voxel_pooling_forward b=1 n=20000 c=9 x=60 y=50 data=rays",
+        "ms_deform_attn_backward b=1 q=2000 m=2 d=16 l=3 p=4 h=20 w=33 loc=around",
+        "ms_deform_attn_backward b=1 q=2500 m=1 d=32 l=2 p=3 h=31 w=9 gap=7 loc=edge",
+        "ms_deform_attn_backward b=1 q=4200 m=1 d=5 l=2 p=2 shapes=1x1+40x3 loc=special",
+        "ms_deform_attn_backward b=1 q=2100 m=1 d=64 l=1 p=8 h=2 w=50 loc=same",
+        "dcn_backward_weight h=30 w=21 ci=96 co=17", "dcn_backward_weight n=2 h=19 w=23 ci=36 co=24 g=2 dg=3 bias=0",
+        "dcn_backward_data h=35 w=21 ci=32 co=16", "dcn_backward_data h=40 w=9 ci=96 co=8 dg=2 stride=2",
+        "dcn_backward_data n=2 h=17 w=30 ci=40 co=24 g=2 mask=0 pad=2 dilation=2"));
 
 // Atomics are allowed: the order of sums may vary, their values may not.
 class AtomicsTest : public ::testing::TestWithParam<Combination> {};

@@ -56,17 +56,21 @@ Owned owned_by_task(const layout::Elements& map, std::int64_t images, double add
   return {std::clamp(even, kLeast, 16 * kLeast), kAddsInPlace<T> && !map.planes};
 }
 
-/// For tasks that find no samples themselves: bands too, since a band of many channels costs less than a few channels
-/// of a whole image, whose pixels lie far apart.
+/// For tasks that find no samples themselves: bands, since each task reads the lists of the RoIs that meet its band
+/// again, which costs the less the more channels follow; narrow bands and fewer channels where a small map has too few
+/// tasks else. In scratch there are no bands.
 template <class T>
 Owned owned_of_listed(const layout::Elements& map, std::int64_t images, const mluopsCall& call, bool in_place) {
-  constexpr std::int64_t kLeast = layout::kBlockChannels<Acc<T>>, kLeastPixels = 64;
-  const std::int64_t parts = ceil_div(2 * call.threads, images);
-  const std::int64_t even = round_up(ceil_div(map.channels, parts), kLeast);
-  const std::int64_t channels = std::clamp(even, (in_place ? 4 : 1) * kLeast, 16 * kLeast);
-  if (!in_place) return {channels, false};
-  const std::int64_t bands = ceil_div(parts, ceil_div(map.channels, channels));
-  return {channels, true, std::clamp<std::int64_t>(map.pixels / kLeastPixels, 1, bands)};
+  constexpr std::int64_t kLeast = layout::kBlockChannels<Acc<T>>, kNarrow = 64;
+  const auto channels = [&](std::int64_t groups, std::int64_t least) {
+    return std::clamp(round_up(ceil_div(map.channels, groups), kLeast), least, 16 * kLeast);
+  };
+  if (!in_place) return {channels(ceil_div(2 * call.threads, images), kLeast), false};
+  const std::int64_t narrow = std::max<std::int64_t>(map.pixels / kNarrow, 1);
+  const std::int64_t tasks = ceil_div(std::int64_t{call.threads}, images);
+  const std::int64_t of_task = channels(ceil_div(tasks, narrow), 4 * kLeast);
+  const std::int64_t wanted = ceil_div(tasks, ceil_div(map.channels, of_task));
+  return {of_task, true, std::clamp(narrow / 2, std::min(wanted, narrow), 2 * wanted)};
 }
 
 template <class A>

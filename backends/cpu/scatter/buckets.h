@@ -1,15 +1,18 @@
 // Items sorted into buckets: which outputs touch which part of a map.
 //
-// A counting sort in three passes, the first and the last in parallel. Inside a bucket items keep their order, whatever
+// A counting sort in three passes, all in parallel. Inside a bucket items keep their order, whatever
 // the number of threads, so sums over a bucket are bitwise equal every time.
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <cstdint>
+#include <numeric>
 #include <span>
 #include <utility>
 
 #include "backends/cpu/runtime/arena.h"
+#include "backends/cpu/runtime/machine.h"
 #include "backends/cpu/runtime/parallel.h"
 #include "common/shape.h"
 
@@ -24,7 +27,7 @@ class Buckets {
       : items_(items),
         entry_bytes_(static_cast<std::int64_t>(sizeof(std::int64_t)) + more_bytes),
         buckets_(buckets),
-        parts_(std::clamp<std::int64_t>(items / kItemsPerPart, 1, call.threads)),
+        parts_(std::clamp<std::int64_t>(items / kItemsPerPart, 1, most_parts(call, items, buckets))),
         begin_(allocator.allocate<std::int64_t>(buckets + 1)),
         prefix_ns_(allocator.allocate<double>(buckets + 1)),
         next_(allocator.allocate<std::int64_t>(parts_, buckets)),
@@ -39,7 +42,7 @@ class Buckets {
     loop.run([&](std::int64_t first, std::int64_t last, int) {
       for (std::int64_t part = first; part < last; ++part) count(part, each_run);
     });
-    add_up(base_ns);
+    add_up(context, call, base_ns);
     entries_ = reinterpret_cast<std::int64_t*>(context.entries.reserve(size_product(begin_[buckets_], entry_bytes_)));
     if (entries_ == nullptr) return false;
     loop.run([&](std::int64_t first, std::int64_t last, int) {
@@ -61,8 +64,13 @@ class Buckets {
   std::span<const double> prefix_ns() const { return {prefix_ns_, static_cast<std::size_t>(buckets_ + 1)}; }
 
  private:
-  static constexpr std::int64_t kItemsPerPart = 512;
+  static constexpr std::int64_t kItemsPerPart = 512, kBlock = 256;
 
+  /// Each part clears and adds up numbers of its own for all buckets: so many parts that this takes no longer than the
+  /// items do.
+  static std::int64_t most_parts(const mluopsCall& call, std::int64_t items, std::int64_t buckets) {
+    return std::min<std::int64_t>(call.threads, std::max<std::int64_t>(2, 2 * items / (buckets + 1)));
+  }
   std::int64_t part_begin(std::int64_t part) const { return items_ / parts_ * part + std::min(part, items_ % parts_); }
 
   template <class EachRun>
@@ -77,21 +85,41 @@ class Buckets {
     });
   }
 
-  /// Counts become the places where each part's first entry of a bucket goes.
-  void add_up(double base_ns) {
-    std::int64_t place = 0;
-    double ns = 0;
-    for (std::int64_t bucket = 0; bucket < buckets_; ++bucket) {
-      begin_[bucket] = place;
-      prefix_ns_[bucket] = ns;
-      ns += base_ns;
-      for (std::int64_t i = bucket; i < parts_ * buckets_; i += buckets_) {
-        ns += ns_[i];
-        place += std::exchange(next_[i], place);
+  /// Counts become the places where each part's first entry of a bucket goes. The numbers of a part lie side by side
+  /// and are gone through like that: those of one bucket, a part after the other, would displace each other in a cache.
+  void add_up(const Context& context, const mluopsCall& call, double base_ns) {
+    const Loop loop(context, call, buckets_, 2 * cost::kMove * static_cast<double>(parts_));
+    loop.run([&](std::int64_t first, std::int64_t end, int) {
+      for (; first < end; first += kBlock) add_parts(first, std::min(kBlock, end - first), base_ns);
+    });
+    begin_[buckets_] = 0;
+    prefix_ns_[buckets_] = 0;
+    std::exclusive_scan(begin_, begin_ + buckets_ + 1, begin_, std::int64_t{0});
+    std::exclusive_scan(prefix_ns_, prefix_ns_ + buckets_ + 1, prefix_ns_, 0.0);
+    loop.run([&](std::int64_t first, std::int64_t end, int) {
+      for (; first < end; first += kBlock) place_parts(first, std::min(kBlock, end - first));
+    });
+  }
+  /// The sums over all parts, of `count` buckets.
+  void add_parts(std::int64_t first, std::int64_t count, double base_ns) {
+    std::fill_n(begin_ + first, count, 0);
+    std::fill_n(prefix_ns_ + first, count, base_ns);
+    for (std::int64_t part = 0; part < parts_; ++part) {
+      const std::int64_t at = part * buckets_ + first;
+      for (std::int64_t i = 0; i < count; ++i) begin_[first + i] += next_[at + i];
+      for (std::int64_t i = 0; i < count; ++i) prefix_ns_[first + i] += ns_[at + i];
+    }
+  }
+  void place_parts(std::int64_t first, std::int64_t count) {
+    std::array<std::int64_t, kBlock> place;
+    std::copy_n(begin_ + first, count, place.data());
+    for (std::int64_t part = 0; part < parts_; ++part) {
+      std::int64_t* const next = next_ + part * buckets_ + first;
+      for (std::int64_t i = 0; i < count; ++i) {
+        const std::int64_t entries = std::exchange(next[i], place[static_cast<std::size_t>(i)]);
+        place[static_cast<std::size_t>(i)] += entries;
       }
     }
-    begin_[buckets_] = place;
-    prefix_ns_[buckets_] = ns;
   }
 
   template <class EachRun>

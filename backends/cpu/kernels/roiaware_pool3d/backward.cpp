@@ -1,9 +1,9 @@
 // RoiAwarePool3d, backward: gradients go to the point that was the greatest, or to all points of the voxel.
 //
-// grad_output and argmax [N,X,Y,Z,C], pts_idx_of_voxels [N,X,Y,Z,S], grad_input [P,C]. An item is up to 16 channels,
-// fewer where that leaves threads without one; it goes over all voxels in their order, so sums do not depend on
-// threads, and owns its channels of grad_input, which it keeps in rows of points. One addition for each number read:
-// bound by memory, where most voxels are not empty by the second cache that the sums lie in.
+// grad_output and argmax [N,X,Y,Z,C], pts_idx_of_voxels [N,X,Y,Z,S], grad_input [P,C]. An item is 8 to 16 channels; it
+// goes over all voxels in their order, so sums do not depend on threads, and owns its channels of grad_input, which it
+// keeps in rows of points. One addition for each number read: bound by memory, where most voxels are not empty by the
+// second cache that the sums lie in.
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "backends/cpu/kernels/roiaware_pool3d/backward.cpp"
 #include <hwy/foreach_target.h>
@@ -22,7 +22,15 @@ namespace {
 using BackwardProblem = mluopsRoiAwarePool3dBackwardProblem;
 using Shape = mluopsRoiAwarePool3dShape;
 
-constexpr std::int64_t kMostChannels = 16, kLeastChannels = 4;
+constexpr std::int64_t kMostChannels = 16;
+
+/// Channels of an item. Each item goes over all voxels again, so fewer than 8, or than the 16 of a cache line where
+/// each voxel's are read for many points, cost more threads as much as they gain.
+std::int64_t channels_of_item(const Shape& s, const mluopsCall& call) {
+  const std::int64_t least = s.mean != 0 && s.c >= 2 * kMostChannels ? kMostChannels : 8;
+  const std::int64_t fair = round_up(ceil_div(s.c, std::int64_t{call.threads}), 4);
+  return std::min(std::clamp(fair, least, kMostChannels), s.c);
+}
 
 bool is_point(const Shape& s, std::int64_t index) {
   return index >= 0 && index < s.points;
@@ -69,8 +77,7 @@ void add_voxels(const BackwardProblem& p, std::int64_t first, std::int64_t count
 template <class T>
 mluOpStatus_t backward(Context& context, const mluopsCall& call, const BackwardProblem& p) {
   const Shape& s = p.shape;
-  const std::int64_t fair = round_up(ceil_div(s.c, std::int64_t{call.threads}), kLeastChannels);
-  const std::int64_t channels = std::min(std::min(kMostChannels, fair), s.c);
+  const std::int64_t channels = channels_of_item(s, call);
   const std::int64_t groups = ceil_div(s.c, channels), each = s.points * channels;
   const Loop loop(context, call, groups, cost::kScatter * static_cast<double>(s.n * s.x * s.y * s.z * channels));
   auto* const all = context.arena.reserve_array<Acc<T>>(loop.slots(), each);
