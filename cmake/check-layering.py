@@ -33,7 +33,7 @@ PLUGIN = rf"{PUBLIC}|mluops/(backend|backend_types|call|problem)\.h|{PROBLEMS}|m
 # What does not change with an operator's header. Inside the library a file includes the headers of the families it names.
 TYPES = r"mlu_op_types\.h|mluops/(backend_types|call)\.h|mluops/operators\.inc"
 FAMILY = rf"{TYPES}|{OPERATORS}|{PROBLEMS}"
-SHARED = r"common/(guarded|half|per_thread|shape|text)\.h"
+SHARED = r"common/(guarded|half|per_thread|round|shape|text)\.h"
 CPU_RUNTIME = rf"{TYPES}|{SHARED}|backends/cpu/runtime/{FILE}\.h"
 CPU_SIMD = rf"{CPU_RUNTIME}|backends/cpu/simd/{FILE}\.h"
 SUPPORT = rf"test/support/{FILE}\.h|test/cases/(base/)?{FILE}\.h"
@@ -65,7 +65,7 @@ MAY_INCLUDE: Dict[str, str] = {  # a file has to keep to the rule of the deepest
     "backends/mlu_emu/device": rf"{TYPES}|{SHARED}|backends/mlu_emu/device/.*",
     "backends/mlu_emu/bang": rf"{TYPES}|{SHARED}|backends/mlu_emu/(device|bang)/.*",
     "backends/mlu_emu/plan": rf"{TYPES}|{PROBLEMS}|common/shape\.h|backends/mlu_emu/plan/.*",
-    "backends/mlu_emu/kernels": rf"{TYPES}|{PROBLEMS}|common/shape\.h|backends/mlu_emu/(bang/.*|plan/.*|kernels/.*|operators\.h)",
+    "backends/mlu_emu/kernels": rf"{TYPES}|{PROBLEMS}|common/(round|shape)\.h|backends/mlu_emu/(bang/.*|plan/.*|kernels/.*|operators\.h)",
     "backends/mlu_emu/neuware": rf"{PUBLIC}|{SHARED}|common/trust\.h|backends/mlu_emu/(device|bang|neuware)/.*|page/page\.h|{FILE}\.h",
     # A plugin above the descriptions of the tests, by which it calls the C functions.
     "plugins/device": rf"{PLUGIN}|common/(case_text|env|guarded|shared_object|trust)\.h|plugins/device/{FILE}\.(h|inc)|{SUPPORT}",

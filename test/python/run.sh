@@ -16,6 +16,8 @@ set -euo pipefail
 cd "$(dirname "$0")/../.."
 root=$PWD
 venvs=$(realpath -m "${MLUOPS_VENVS:-build/venvs}")
+# Waiting threads sleep: spinning, they take processors from what else runs, and tests beside others take three times as long.
+export OMP_WAIT_POLICY=${OMP_WAIT_POLICY:-passive}
 
 say() { printf '\033[1m%s\033[0m\n' "$*" >&2; }
 

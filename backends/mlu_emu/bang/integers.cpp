@@ -6,6 +6,7 @@
 
 #include "backends/mlu_emu/bang/forms.h"
 #include "backends/mlu_emu/bang/words.h"
+#include "common/round.h"
 
 namespace mluops::emu::bang {
 namespace {
@@ -254,7 +255,7 @@ TRUTH(xor, (x != 0) != (y != 0))
 // -----------------------------------------------------------------------------------------------------
 
 void __bang_round(float* dst, const float* src, std::int64_t n) {
-  of_each(__func__, dst, src, n, [](float x) { return std::round(x); });
+  of_each(__func__, dst, src, n, [](float x) { return round_half_away(x); });
 }
 void __bang_nearbyint(float* dst, const float* src, std::int64_t n) {
   of_each(__func__, dst, src, n, [](float x) { return std::nearbyint(x); });

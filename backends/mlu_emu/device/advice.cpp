@@ -1,4 +1,5 @@
 #include "backends/mlu_emu/device/advice.h"
+#include "common/round.h"
 
 #include <algorithm>
 #include <array>
@@ -21,7 +22,7 @@ std::string number(double x) {
   char text[32];  // not printf: its decimal point is the locale's
   char* const end = text + sizeof(text);
   return {text, x < kWhole ? std::to_chars(text, end, x, std::chars_format::general, 3).ptr
-                           : std::to_chars(text, end, std::round(x), std::chars_format::fixed, 0).ptr};
+                           : std::to_chars(text, end, round_half_away(x), std::chars_format::fixed, 0).ptr};
 }
 
 std::string times(double ratio) {

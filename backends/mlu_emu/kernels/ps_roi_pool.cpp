@@ -12,6 +12,7 @@
 #include "backends/mlu_emu/kernels/copy.h"
 #include "backends/mlu_emu/operators.h"
 #include "backends/mlu_emu/plan/ps_roi_pool.h"
+#include "common/round.h"
 #include "mluops/problem/ps_roi_pool.h"
 
 namespace mluops::emu {
@@ -25,8 +26,8 @@ struct Side {
   std::int64_t size;
 
   Side(float low, float high, float scale, std::int64_t bins, std::int64_t pixels) : size(pixels) {
-    start = std::round(low) * scale;
-    const float length = (std::round(high) + 1.0f) * scale - start;
+    start = round_half_away(low) * scale;
+    const float length = (round_half_away(high) + 1.0f) * scale - start;
     bin = (length < 0.1f ? 0.1f : length) / static_cast<float>(bins);
   }
   plan::Share pixels(std::int64_t i) const { return {on_map(std::floor(edge(i))), on_map(std::ceil(edge(i + 1)))}; }

@@ -10,6 +10,7 @@
 #include "backends/mlu_emu/kernels/voxels.h"
 #include "backends/mlu_emu/operators.h"
 #include "backends/mlu_emu/plan/voxelization.h"
+#include "common/round.h"
 #include "mluops/problem/voxelization.h"
 
 namespace mluops::emu {
@@ -67,7 +68,7 @@ void Places::find(plan::Share points) {
 void Places::divide(std::int64_t axis) {
   constexpr float kMostPlaces = 0x1p31f;
   const float size = grid_[axis], low = grid_[3 + axis];
-  float end = std::round((grid_[6 + axis] - low) / size);
+  float end = round_half_away((grid_[6 + axis] - low) / size);
   if (end > kMostPlaces) end = kMostPlaces;
   float *row = rows_ + axis * lanes_, *inside = masks_, *next = masks_ + lanes_;
   __bang_sub_scalar(row, row, low, lanes_);

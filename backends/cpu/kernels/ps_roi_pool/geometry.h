@@ -14,6 +14,7 @@
 #include "backends/cpu/runtime/path.h"
 #include "backends/cpu/sampling/roi_order.h"
 #include "backends/cpu/simd/element.h"
+#include "common/round.h"
 #include "common/shape.h"
 #include "mluops/problem/ps_roi_pool.h"
 
@@ -72,8 +73,8 @@ class Bins {
   /// One axis of a RoI; NaN is pixel 0.
   template <class A>
   static void cut(A low, A high, A scale, std::int64_t pixels, std::span<Pixels> bins) {
-    const A start = std::round(low) * scale;
-    const A size = std::max((std::round(high) + 1) * scale - start, static_cast<A>(0.1));
+    const A start = round_half_away(low) * scale;
+    const A size = std::max((round_half_away(high) + 1) * scale - start, static_cast<A>(0.1));
     const A bin = size / static_cast<A>(bins.size());
     const auto edge = [&](std::size_t i) { return static_cast<A>(i) * bin + start; };
     for (std::size_t i = 0; i < bins.size(); ++i) {
@@ -108,8 +109,8 @@ template <class T, class Problem>
 double pixels_of(const Problem& p, std::int64_t r) {
   const T* const roi = static_cast<const T*>(p.rois) + 5 * r;
   const auto along = [&](int low, int high, std::int64_t bins, std::int64_t most) {
-    const double size =
-        (std::round(double{to_acc(roi[high])}) - std::round(double{to_acc(roi[low])}) + 1) * p.exact_spatial_scale;
+    const double size = (round_half_away(double{to_acc(roi[high])}) - round_half_away(double{to_acc(roi[low])}) + 1) *
+                        p.exact_spatial_scale;
     return std::clamp(size, 0.0, static_cast<double>(most)) + 2 * static_cast<double>(bins);
   };
   return along(2, 4, p.shape.pooled_h, p.shape.h) * along(1, 3, p.shape.pooled_w, p.shape.w);

@@ -8,6 +8,7 @@
 #include "backends/cpu/runtime/machine.h"
 #include "backends/cpu/runtime/parallel.h"
 #include "backends/cpu/simd/element.h"
+#include "common/round.h"
 #include "mluops/problem/voxelization.h"
 
 namespace mluops::cpu::voxelization {
@@ -23,7 +24,7 @@ class Grid {
     for (int axis = 0; axis < 3; ++axis) {
       size_[axis] = to_acc(voxel_size[axis]);
       low_[axis] = to_acc(range[axis]);
-      end_[axis] = std::round((to_acc(range[3 + axis]) - low_[axis]) / size_[axis]);
+      end_[axis] = round_half_away((to_acc(range[3 + axis]) - low_[axis]) / size_[axis]);
       if (end_[axis] > kMostPlaces) end_[axis] = kMostPlaces;
     }
   }

@@ -8,6 +8,7 @@
 #include "backends/mlu_emu/neuware/include/cnrt.h"
 #include "backends/mlu_emu/neuware/runtime/errors.h"
 #include "backends/mlu_emu/neuware/runtime/handles.h"
+#include "common/round.h"
 
 struct cnrtQuantizedParam {
   int position;
@@ -60,7 +61,7 @@ double round_whole(double x, cnrtRoundingMode_t mode) {
     case cnrtRounding_up:
       return std::ceil(x);
     case cnrtRounding_rd:
-      return std::round(x);
+      return mluops::round_half_away(x);
     case cnrtRounding_rm:
       break;
   }
