@@ -56,30 +56,35 @@ struct Simulated {
   double seconds() const { return outside + longest; }
 };
 
-/// Loops so far, and seconds of their parts, of the thread that ends last and, as `outside`, of reading the clock.
-Simulated so_far(const Target& target) {
-  Simulated at;
+/// Loops so far, and seconds of their parts, of the thread that ends last and of reading the clock.
+struct Totals {
+  long loops = 0;
+  double all = 0, longest = 0, clock = 0;
+};
+
+Totals so_far(const Target& target) {
+  Totals at;
   std::istringstream text(target.query("simulated_loops"));
-  text >> at.loops >> at.all >> at.longest >> at.outside;
-  at.all *= 1e-9, at.longest *= 1e-9, at.outside *= 1e-9;
+  text >> at.loops >> at.all >> at.longest >> at.clock;
+  at.all *= 1e-9, at.longest *= 1e-9, at.clock *= 1e-9;
   return at;
 }
 
 Simulated simulate(const Workload& workload, const Target& target, double min_seconds) {
   Simulated best;
-  Simulated before = so_far(target);
+  double cpu = best.cpu;
+  Totals before = so_far(target);
   least_seconds(workload, target, min_seconds, cpu_seconds, [&](double seconds) {
-    const Simulated after = so_far(target);
-    Simulated call;
-    call.loops = after.loops - before.loops;
-    call.all = after.all - before.all, call.longest = after.longest - before.longest;
-    seconds -= after.outside - before.outside;
-    call.outside = std::max(0.0, seconds - call.all);
-    call.cpu = std::min(best.cpu, seconds);
+    const Totals after = so_far(target);
+    const double all = after.all - before.all;
+    seconds -= after.clock - before.clock;
+    cpu = std::min(cpu, seconds);
+    const Simulated call{after.loops - before.loops, cpu, std::max(0.0, seconds - all), all,
+                         after.longest - before.longest};
     if (call.seconds() < best.seconds()) best = call;
-    best.cpu = call.cpu;
     before = after;
   });
+  best.cpu = cpu;
   return best;
 }
 

@@ -6,10 +6,6 @@
 namespace mluops::cpu::test {
 namespace {
 
-mluopsCall call_with(int threads) {
-  return {sizeof(mluopsCall), threads, MLUOP_ATOMICS_NOT_ALLOWED, MLUOP_EXT_CONTRACT_STRICT, nullptr, note_error};
-}
-
 struct Sorted {
   std::vector<std::int64_t> begins, entries;
   std::vector<double> ns;

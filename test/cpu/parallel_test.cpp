@@ -23,10 +23,6 @@ namespace {
 
 constexpr double kDear = 1e6;  // ns per item: worth any thread
 
-mluopsCall call_with(int threads, const mluOpExtExecutor_t* executor = nullptr) {
-  return {sizeof(mluopsCall), threads, MLUOP_ATOMICS_NOT_ALLOWED, MLUOP_EXT_CONTRACT_STRICT, executor, note_error};
-}
-
 /// Runs the loop and says whether each of its items was visited exactly once, by slots below slots().
 bool visits_each_once(const Loop& loop, std::int64_t items) {
   std::vector<std::atomic<int>> visits(static_cast<std::size_t>(items));

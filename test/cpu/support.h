@@ -32,12 +32,15 @@ inline void note_error(const char* text) {
   last_error = text;
 }
 
+inline mluopsCall call_with(int threads, const mluOpExtExecutor_t* executor = nullptr) {
+  return {sizeof(mluopsCall), threads, MLUOP_ATOMICS_NOT_ALLOWED, MLUOP_EXT_CONTRACT_STRICT, executor, note_error};
+}
+
 /// A context of the backend with the settings a handle would bring along.
 class Backend {
  public:
-  explicit Backend(int threads = 1) {
+  explicit Backend(int threads = 1) : call_(call_with(threads)) {
     EXPECT_EQ(mluops_backend_cpu.create(note_error, &context_), MLUOP_STATUS_SUCCESS) << last_error;
-    call_.threads = threads;
   }
   Backend(const Backend&) = delete;
   Backend& operator=(const Backend&) = delete;
@@ -65,7 +68,7 @@ class Backend {
 
  private:
   void* context_ = nullptr;
-  mluopsCall call_{sizeof(mluopsCall), 1, MLUOP_ATOMICS_NOT_ALLOWED, MLUOP_EXT_CONTRACT_STRICT, nullptr, note_error};
+  mluopsCall call_;
 };
 
 template <class T>

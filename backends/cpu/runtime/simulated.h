@@ -28,7 +28,9 @@ struct SimulatedLoops {
 
 SimulatedLoops& simulated_loops();
 
-inline constexpr double kClockTickNs = 1e9 / CLOCKS_PER_SEC;
+inline double ns_of(std::clock_t ticks) {
+  return 1e9 / CLOCKS_PER_SEC * static_cast<double>(ticks);
+}
 
 /// What reading the clock once takes. It is a system call on most machines: for a thousand parts to a loop it can take
 /// longer than the parts.
@@ -40,7 +42,7 @@ inline double clock_read_ns() {
       const std::clock_t begin = std::clock();
       std::clock_t end = begin;
       for (int i = 0; i < kReads; ++i) end = std::clock();
-      least = std::min(least, kClockTickNs * static_cast<double>(end - begin) / kReads);
+      least = std::min(least, ns_of(end - begin) / kReads);
     }
     return least;
   }();
@@ -58,7 +60,7 @@ void run_simulated(SimulatedLoops& loops, int slots, std::int64_t chunks, Chunk&
     const auto free_first = std::min_element(busy.begin(), busy.end());
     chunk(i, static_cast<int>(free_first - busy.begin()));
     const std::clock_t after = std::clock();
-    *free_first += std::max(0.0, kClockTickNs * static_cast<double>(after - before) - read_ns);
+    *free_first += std::max(0.0, ns_of(after - before) - read_ns);
     before = after;
   }
   ++loops.loops;

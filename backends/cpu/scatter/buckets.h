@@ -1,7 +1,7 @@
 // Items sorted into buckets: which outputs touch which part of a map.
 //
-// A counting sort in three passes, all in parallel. Inside a bucket items keep their order, whatever
-// the number of threads, so sums over a bucket are bitwise equal every time.
+// A counting sort in three passes, all in parallel. Inside a bucket items keep their order, whatever the number of
+// threads, so sums over a bucket are bitwise equal every time.
 #pragma once
 
 #include <algorithm>

@@ -1,5 +1,4 @@
 #include "backends/mlu_emu/device/advice.h"
-#include "common/round.h"
 
 #include <algorithm>
 #include <array>
@@ -7,6 +6,8 @@
 #include <cmath>
 #include <numeric>
 #include <utility>
+
+#include "common/round.h"
 
 namespace mluops::emu {
 namespace {

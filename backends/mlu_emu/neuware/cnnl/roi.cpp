@@ -129,8 +129,8 @@ struct Pixels {
 
 /// The pixels of a bin along one axis. The corners of a box are rounded to pixels, both inside of it.
 Pixels pixels(float low, float high, float scale, std::int64_t bins, std::int64_t bin, std::int64_t size) {
-  const float start = mluops::round_half_away(low * scale),
-              width = std::max(mluops::round_half_away(high * scale) - start + 1, 1.0f);
+  const float start = mluops::round_half_away(low * scale);
+  const float width = std::max(mluops::round_half_away(high * scale) - start + 1, 1.0f);
   const float step = width / static_cast<float>(bins);
   const auto on_map = [&](float v) {
     return std::isnan(v) ? 0 : static_cast<std::int64_t>(std::clamp(v, 0.0f, static_cast<float>(size)));
