@@ -19,9 +19,6 @@ from .op.carafe import CARAFENaive as CARAFENaive
 from .op.carafe import CARAFEPack as CARAFEPack
 from .op.carafe import carafe as carafe
 from .op.chamfer_distance import chamfer_distance as chamfer_distance
-from .op.convex_iou import convex_giou as convex_giou
-from .op.convex_iou import convex_iou as convex_iou
-from .op.convex_iou import min_area_polygons as min_area_polygons
 from .op.correlation import Correlation as Correlation
 from .op.correlation import correlation as correlation
 from .op.dcn import DeformConv2d as DeformConv2d
@@ -65,8 +62,11 @@ from .op.nms import soft_nms as soft_nms
 from .op.points_in_boxes import points_in_boxes_all as points_in_boxes_all
 from .op.points_in_boxes import points_in_boxes_cpu as points_in_boxes_cpu
 from .op.points_in_boxes import points_in_boxes_part as points_in_boxes_part
-from .op.points_in_polygons import points_in_polygons as points_in_polygons
 from .op.poly_nms import poly_nms as poly_nms
+from .op.polygons import convex_giou as convex_giou
+from .op.polygons import convex_iou as convex_iou
+from .op.polygons import min_area_polygons as min_area_polygons
+from .op.polygons import points_in_polygons as points_in_polygons
 from .op.prior_box import prior_box as prior_box
 from .op.prroi_pool import PrRoIPool as PrRoIPool
 from .op.prroi_pool import prroi_pool as prroi_pool

@@ -146,6 +146,16 @@ def linear_tangent(function: Callable, inputs: tuple, tangents: tuple, places: t
     return along
 
 
+def filled(*values: float) -> Callable:
+    """The `empty` of an operator with several outputs, each filled with a value."""
+
+    def fill(outputs: tuple) -> None:
+        for output, value in zip(outputs, values):
+            output.fill_(value)
+
+    return fill
+
+
 def _zeros(outputs: Any) -> None:
     for output in outputs if isinstance(outputs, tuple) else (outputs,):
         output.zero_()

@@ -4,7 +4,7 @@ OrientedRepPoints)."""
 import torch
 
 from ...torch._tensors import floats
-from ...torch.op import convex_iou as _ours
+from ...torch.op import polygons as _ours
 
 __all__ = ["convex_giou", "convex_iou", "minareabbox"]
 

@@ -2,7 +2,7 @@
 
 import torch
 
-from ...torch.op import convex_iou as _ours
+from ...torch.op import polygons as _ours
 
 
 def convex_iou(pointsets, polygons, ious):

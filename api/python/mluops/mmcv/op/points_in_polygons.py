@@ -1,6 +1,6 @@
 """points_in_polygons, which mmcv has no CPU code for."""
 
-from ...torch.op.points_in_polygons import points_in_polygons
+from ...torch.op.polygons import points_in_polygons
 
 
 def points_in_polygons_forward(points, polygons, output):

@@ -2,10 +2,11 @@
 
 import torch
 
+from ..._functions.focal_loss import FOCAL_LOSS_SOFTMAX_FORWARD
 from .._buffers import fill
 from .._integers import int32
 from .._tensors import floats, run
-from ..op.focal_loss import SOFTMAX_FORWARD, sigmoid_derivative, sigmoid_forward, softmax_derivative
+from ..op.focal_loss import sigmoid_derivative, sigmoid_forward, softmax_derivative
 
 
 def _arguments(input, target, weight):
@@ -28,7 +29,7 @@ def sigmoid_focal_loss_backward(input, target, weight, grad_input, gamma, alpha)
 def softmax_focal_loss_forward(input, target, weight, output, gamma, alpha):
     x, t, w = _arguments(input, target, weight)
     result = torch.empty(x.shape[:1], dtype=x.dtype)
-    run(SOFTMAX_FORWARD, x, t, w, alpha, gamma, result)
+    run(FOCAL_LOSS_SOFTMAX_FORWARD, x, t, w, alpha, gamma, result)
     fill("output", output, result)
 
 

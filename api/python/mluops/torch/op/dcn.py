@@ -11,9 +11,7 @@ from torch.nn import functional as F
 
 from ..._arguments import Size, at_least, integer, pair, renamed
 from ..._errors import bad_param
-from ..._functions.dcn import DCN_BACKWARD_DATA as BACKWARD_DATA
-from ..._functions.dcn import DCN_BACKWARD_WEIGHT as BACKWARD_WEIGHT
-from ..._functions.dcn import DCN_FORWARD as FORWARD
+from ..._functions import dcn as f
 from ..._shapes import rank
 from .._described import described
 from .._operator import linear_tangent
@@ -59,11 +57,11 @@ _DESCRIBED: dict = {"fixed": {"dimNb": 4, "im2col_step": 1, "compute_type": _FLO
     "dilation": lambda dilation_h, dilation_w, **_: (dilation_h, dilation_w),
     "out_h": _out_size("h"), "out_w": _out_size("w")}}
 
-data_gradient = described(f"deform_conv2d_data_backward(grad, input, offset, mask, weight, {_NUMBERS})", BACKWARD_DATA,
-                          **_DESCRIBED)
+data_gradient = described(f"deform_conv2d_data_backward(grad, input, offset, mask, weight, {_NUMBERS})",
+                          f.DCN_BACKWARD_DATA, **_DESCRIBED)
 weight_gradient = described(
-    f"deform_conv2d_weight_backward(grad, input, offset, mask, int kernel_h, int kernel_w, {_NUMBERS})", BACKWARD_WEIGHT,
-    **_DESCRIBED)
+    f"deform_conv2d_weight_backward(grad, input, offset, mask, int kernel_h, int kernel_w, {_NUMBERS})",
+    f.DCN_BACKWARD_WEIGHT, **_DESCRIBED)
 
 
 def _along_offset(inputs, tangent):
@@ -90,7 +88,7 @@ def _jvp(inputs, output, tangents):
     return torch.zeros_like(output) + along
 
 
-forward = described(f"deform_conv2d(input, offset, mask, weight, bias, {_NUMBERS})", FORWARD,
+forward = described(f"deform_conv2d(input, offset, mask, weight, bias, {_NUMBERS})", f.DCN_FORWARD,
                     gradient=(data_gradient, weight_gradient), jvp=_jvp, **_DESCRIBED)
 
 

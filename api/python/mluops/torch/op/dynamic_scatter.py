@@ -6,9 +6,7 @@ import torch
 from torch import Tensor, nn
 
 from ..._errors import bad_param
-from ..._functions.dynamic_point_to_voxel import (DYNAMIC_POINT_TO_VOXEL_BACKWARD as BACKWARD,
-                                                  DYNAMIC_POINT_TO_VOXEL_FORWARD
-                                                  as FORWARD)
+from ..._functions import dynamic_point_to_voxel as f
 from .._counts import first
 from .._described import described
 from .._integers import int32
@@ -28,10 +26,10 @@ def _known_reduction(reduce_type, **_):
 
 
 gradient = described("dynamic_point_to_voxel_backward(grad, feats, voxel_feats, point2voxel_map, voxel_points_count, "
-                     "voxel_num, reduce_type)", BACKWARD)
+                     "voxel_num, reduce_type)", f.DYNAMIC_POINT_TO_VOXEL_BACKWARD)
 # How many voxels there are is in the data: the operator returns a row for each point, and how many count.
-forward = described("dynamic_point_to_voxel(feats, coors, reduce_type)", FORWARD, sizes={"m": lambda n, **_: n},
-                    rule=_known_reduction, gradient=gradient)
+forward = described("dynamic_point_to_voxel(feats, coors, reduce_type)", f.DYNAMIC_POINT_TO_VOXEL_FORWARD,
+                    sizes={"m": lambda n, **_: n}, rule=_known_reduction, gradient=gradient)
 
 
 def reduction(reduce_type: str) -> int:

@@ -6,10 +6,7 @@ import torch
 from torch import Tensor, nn
 
 from ..._errors import bad_param
-from ..._functions.focal_loss import FOCAL_LOSS_SIGMOID_BACKWARD as SIGMOID_BACKWARD
-from ..._functions.focal_loss import FOCAL_LOSS_SIGMOID_FORWARD as SIGMOID_FORWARD
-from ..._functions.focal_loss import FOCAL_LOSS_SOFTMAX_BACKWARD as SOFTMAX_BACKWARD
-from ..._functions.focal_loss import FOCAL_LOSS_SOFTMAX_FORWARD as SOFTMAX_FORWARD
+from ..._functions import focal_loss as f
 from ..._shapes import expect, rank
 from .._described import described
 from .._integers import int32
@@ -28,8 +25,7 @@ def _check(input, target, weight, gamma):
     if weight is not None:
         rank("weight", weight.shape, 1)
         expect("weight", weight.shape, (classes,), ("the classes of input",))
-    if not gamma >= 0:
-        raise bad_param("gamma", "at least 0", gamma)
+    _gamma_of_a_loss(gamma)
 
 
 # ---- sigmoid
@@ -37,7 +33,7 @@ def _check(input, target, weight, gamma):
 
 def sigmoid_derivative(grad_input, input, target, weight, gamma, alpha):
     """Fills grad_input with the derivative of each loss."""
-    return run(SIGMOID_BACKWARD, _HIGH_PRECISION, _NONE, input, target, weight, alpha, gamma, grad_input)
+    return run(f.FOCAL_LOSS_SIGMOID_BACKWARD, _HIGH_PRECISION, _NONE, input, target, weight, alpha, gamma, grad_input)
 
 
 def _sigmoid_gradient_fake(grad, input, target, weight, gamma, alpha):
@@ -73,7 +69,7 @@ def _gamma_of_a_loss(gamma, **_):
         raise bad_param("gamma", "at least 0", gamma)
 
 
-sigmoid_forward = described("sigmoid_focal_loss(input, target, weight, gamma, alpha)", SIGMOID_FORWARD,
+sigmoid_forward = described("sigmoid_focal_loss(input, target, weight, gamma, alpha)", f.FOCAL_LOSS_SIGMOID_FORWARD,
                             fixed={"prefer": _HIGH_PRECISION, "reduction": _NONE}, rule=_gamma_of_a_loss,
                             setup=_sigmoid_setup, backward=_sigmoid_backward, jvp=_sigmoid_jvp)
 
@@ -96,12 +92,12 @@ def _probabilities(outputs, input, *_):
 
 def _softmax_call(outputs, input, target, weight, gamma, alpha):
     output, softmax = outputs
-    return run(SOFTMAX_FORWARD, softmax, target, weight, alpha, gamma, output)
+    return run(f.FOCAL_LOSS_SOFTMAX_FORWARD, softmax, target, weight, alpha, gamma, output)
 
 
 def softmax_derivative(grad_input, softmax, target, weight, gamma, alpha):
     """Fills grad_input with the derivative of each row's loss in its logits."""
-    return run(SOFTMAX_BACKWARD, softmax, target, weight, alpha, gamma, grad_input)
+    return run(f.FOCAL_LOSS_SOFTMAX_BACKWARD, softmax, target, weight, alpha, gamma, grad_input)
 
 
 def _softmax_gradient_fake(grad, softmax, target, weight, gamma, alpha):

@@ -8,22 +8,17 @@ from ..._arguments import integer
 from ..._errors import bad_param
 from ..._functions.roiaware_pool3d import ROIAWARE_POOL3D_BACKWARD as BACKWARD, ROIAWARE_POOL3D_FORWARD as FORWARD
 from .._described import described
+from .._operator import filled
 from .._tensors import floats
 
 __all__ = ["RoIAwarePool3d", "roiaware_pool3d"]
-
-
-def _nothing_inside(outputs):
-    outputs[0].zero_()
-    outputs[1].fill_(-1)
-    outputs[2].zero_()
 
 
 gradient = described("roiaware_pool3d_backward(grad, argmax, pts_idx_of_voxels, points, mode)", BACKWARD,
                      names={"mode": "pool_method", "points": "pts_num"}, sizes={"points": lambda pts_num, **_: pts_num})
 forward = described("roiaware_pool3d(rois, pts, pts_feature, out_x, out_y, out_z, max_pts_per_voxel, mode)", FORWARD,
                     names={"mode": "pool_method"}, results="pooled_features argmax pts_idx_of_voxels",
-                    gradient=gradient, of="pts_feature", empty=_nothing_inside)
+                    gradient=gradient, of="pts_feature", empty=filled(0, -1, 0))
 
 
 _MODES = {"max": 0, "avg": 1, 0: 0, 1: 1}

@@ -4,9 +4,7 @@ from torch import Tensor
 
 from ..._arguments import integer
 from ..._errors import bad_param
-from ..._functions.rotated_feature_align import (ROTATED_FEATURE_ALIGN_BACKWARD as BACKWARD,
-                                                 ROTATED_FEATURE_ALIGN_FORWARD
-                                                 as FORWARD)
+from ..._functions import rotated_feature_align as f
 from .._described import described
 from .._tensors import floats
 
@@ -18,10 +16,10 @@ def _one_or_five(points, **_):
         raise bad_param("points", "1 or 5", points)
 
 
-gradient = described("rotated_feature_align_backward(grad, best_rbboxes, spatial_scale, points)", BACKWARD,
-                     rule=_one_or_five)
-forward = described("rotated_feature_align(features, best_rbboxes, spatial_scale, points)", FORWARD, rule=_one_or_five,
-                    gradient=gradient, linear="features")
+gradient = described("rotated_feature_align_backward(grad, best_rbboxes, spatial_scale, points)",
+                     f.ROTATED_FEATURE_ALIGN_BACKWARD, rule=_one_or_five)
+forward = described("rotated_feature_align(features, best_rbboxes, spatial_scale, points)",
+                    f.ROTATED_FEATURE_ALIGN_FORWARD, rule=_one_or_five, gradient=gradient, linear="features")
 
 
 def rotated_feature_align(features: Tensor, best_rbboxes: Tensor, spatial_scale: float = 1 / 8,

@@ -10,17 +10,13 @@ from torch import Tensor
 from ... import _context as c
 from ..._arguments import at_least, integer
 from ..._errors import bad_param
-from ..._functions.indice_max_pool import (INDICE_MAX_POOL_BACKWARD as MAX_BACKWARD, INDICE_MAX_POOL_FORWARD as
-                                           MAX_FORWARD)
+from ..._functions import indice_convolution as f, indice_max_pool
 from ..._functions.get_indice_pairs import GET_INDICE_PAIRS as _PAIRS
-from ..._functions.indice_convolution import INDICE_CONVOLUTION_BACKWARD_DATA as BACKWARD_DATA
-from ..._functions.indice_convolution import INDICE_CONVOLUTION_BACKWARD_FILTER as BACKWARD_FILTER
-from ..._functions.indice_convolution import INDICE_CONVOLUTION_FORWARD as FORWARD
 from ..._library import check, lib
 from ..._shapes import expect, rank
 from .._counts import first
 from .._integers import index32, int32
-from .._operator import linear_tangent, no_derivative, no_tangents, operator
+from .._operator import filled, linear_tangent, no_derivative, no_tangents, operator
 from .._tensors import context, floats, run
 
 __all__ = ["get_conv_output_size", "get_deconv_output_size", "get_indice_pairs", "indice_conv", "indice_inverse_conv",
@@ -67,18 +63,10 @@ def _pairs_call(results, indices, batch, *numbers):
     count.fill_(found.value)
 
 
-def _no_pairs(results):
-    out_indices, pairs, num, count = results
-    out_indices.zero_()
-    pairs.fill_(-1)
-    num.zero_()
-    count.zero_()
-
-
 _find_pairs = operator(
     "get_indice_pairs(Tensor indices, int batch_size, int[] padding, int[] stride, int[] dilation, int[] spatial_shape, "
     "int[] ksize, int[] out_shape, bool subm, bool transpose) -> (Tensor, Tensor, Tensor, Tensor)", _pairs_fake,
-    _pairs_call, setup=no_derivative, jvp=no_tangents, empty=_no_pairs)
+    _pairs_call, setup=no_derivative, jvp=no_tangents, empty=filled(0, -1, 0, 0))
 
 
 def find_pairs(indices: Tensor, batch_size: int, out_shape: Sequence[int], spatial_shape: Sequence[int],
@@ -204,17 +192,17 @@ def _fake(features, filters, pairs, num, outputs, inverse):
 
 def _call(output, features, filters, pairs, num, outputs, inverse):
     counts = _numbers(num)
-    return run(FORWARD, features, filters, pairs, counts, outputs, inverse, 0, None, 0, output)
+    return run(f.INDICE_CONVOLUTION_FORWARD, features, filters, pairs, counts, outputs, inverse, 0, None, 0, output)
 
 
 def _data_call(input_grad, features, filters, grad, pairs, num, inverse):
     counts = _numbers(num)
-    return run(BACKWARD_DATA, grad, filters, pairs, counts, inverse, 0, None, 0, input_grad)
+    return run(f.INDICE_CONVOLUTION_BACKWARD_DATA, grad, filters, pairs, counts, inverse, 0, None, 0, input_grad)
 
 
 def _filter_call(filters_grad, features, filters, grad, pairs, num, inverse):
     counts = _numbers(num)
-    return run(BACKWARD_FILTER, features, grad, pairs, counts, inverse, 0, None, 0, filters_grad)
+    return run(f.INDICE_CONVOLUTION_BACKWARD_FILTER, features, grad, pairs, counts, inverse, 0, None, 0, filters_grad)
 
 
 def _gradient_fake(of):
@@ -301,7 +289,7 @@ def _max_fake(features, pairs, num, outputs):
 
 def _max_call(output, features, pairs, num, outputs):
     counts = _numbers(num)
-    run(MAX_FORWARD, features, pairs, counts, output)
+    run(indice_max_pool.INDICE_MAX_POOL_FORWARD, features, pairs, counts, output)
     if (features < 0).any():  # the library, as mmcv, starts at 0
         output.copy_(_greatest(features, pairs, counts.tolist(), outputs))
 
@@ -332,7 +320,7 @@ def _max_gradient_fake(features, output, grad, pairs, num):
 
 def _max_gradient_call(input_grad, features, output, grad, pairs, num):
     counts = _numbers(num)
-    return run(MAX_BACKWARD, features, output, grad, pairs, counts, input_grad)
+    return run(indice_max_pool.INDICE_MAX_POOL_BACKWARD, features, output, grad, pairs, counts, input_grad)
 
 
 max_gradient = operator("indice_maxpool_backward(Tensor features, Tensor output, Tensor grad, Tensor indice_pairs, "

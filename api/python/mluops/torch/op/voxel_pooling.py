@@ -11,14 +11,10 @@ from ..._errors import bad_param
 from ..._functions.voxel_pooling import VOXEL_POOLING_FORWARD as FORWARD
 from .._described import described
 from .._integers import index32
+from .._operator import filled
 from .._tensors import floats
 
 __all__ = ["voxel_pooling"]
-
-
-def _empty(outputs):
-    outputs[0].zero_()
-    outputs[1].fill_(-1)
 
 
 def _setup(ctx, inputs, output):
@@ -42,7 +38,7 @@ def _jvp(inputs, output, tangents):
 
 forward = described("voxel_pooling(geom_xyz, input_features, x, y, z)", FORWARD,
                     names={"x": "num_voxel_x", "y": "num_voxel_y", "z": "num_voxel_z"}, setup=_setup,
-                    backward=_backward, jvp=_jvp, empty=_empty)
+                    backward=_backward, jvp=_jvp, empty=filled(0, -1))
 
 
 def voxel_pooling(geom_xyz: Tensor, input_features: Tensor, voxel_num: Sequence[int]) -> Tensor:

@@ -1,20 +1,20 @@
-"""convex_iou, convex_giou and min_area_polygons: the convex hulls of point sets, against quadrilaterals and by
-themselves."""
+"""The convex hulls of point sets, against quadrilaterals and by themselves; the points inside of quadrilaterals."""
 
 from typing import Tuple
 
 from torch import Tensor
 
-from ..._functions.polygons import CONVEX_GIOU as GIOU, CONVEX_IOU as IOU, MIN_AREA_POLYGONS as MIN_AREA
+from ..._functions import polygons as f
 from .._described import described
 from .._tensors import floats
 
-__all__ = ["convex_giou", "convex_iou", "min_area_polygons"]
+__all__ = ["convex_giou", "convex_iou", "min_area_polygons", "points_in_polygons"]
 
 
-_iou = described("convex_iou(pointsets, polygons)", IOU)
-_giou = described("convex_giou(pointsets, polygons)", GIOU)
-_min_area = described("min_area_polygons(pointsets)", MIN_AREA)
+_iou = described("convex_iou(pointsets, polygons)", f.CONVEX_IOU)
+_giou = described("convex_giou(pointsets, polygons)", f.CONVEX_GIOU)
+_min_area = described("min_area_polygons(pointsets)", f.MIN_AREA_POLYGONS)
+_inside = described("points_in_polygons(points, polygons)", f.POINTS_IN_POLYGONS)
 
 
 def convex_iou(pointsets: Tensor, polygons: Tensor) -> Tensor:
@@ -60,3 +60,18 @@ def min_area_polygons(pointsets: Tensor) -> Tensor:
     mluOpExtMinAreaPolygons.
     """
     return _min_area(*floats(pointsets=pointsets))
+
+
+def points_in_polygons(points: Tensor, polygons: Tensor) -> Tensor:
+    """Which points are inside of which quadrilaterals.
+
+    Args:
+        points: T [B, 2]; x, y.
+        polygons: T [M, 8]; x1, y1, ..., x4, y4.
+    Returns: float32 [B, M]: 1 inside, 0 outside: whether a ray to greater x crosses the sides an odd number of times. A
+    point on a side is decided by the sides before that one, counted from the side that ends in x1, y1.
+
+    T: float16, bfloat16, float32, float64, mixed dtypes are promoted; computed in float64; NaN is outside. Source:
+    mmcv's points_in_polygons; mluOpExtPointsInPolygons.
+    """
+    return _inside(*floats(points=points, polygons=polygons))
