@@ -84,7 +84,6 @@ MAY_INCLUDE: Dict[str, str] = {  # a file has to keep to the rule of the deepest
     "test/cpu": rf"{PLUGIN}|backends/cpu/.*|test/cpu/.*|test/reference/reference\.h|{SUPPORT}",
     "test/device": rf"{PUBLIC}|common/half\.h|backends/mlu_emu/(device|bang)/.*|test/device/.*|test/support/environment\.h",
     "test/emu": rf"{PLUGIN}|common/half\.h|backends/mlu_emu/plan/.*|test/emu/.*|test/support/environment\.h",
-    "test/equivalence": rf"{PLUGIN}|mluops/capture\.h|common/.*",
     "test/fuzz": rf"{PUBLIC}|backends/mlu_emu/(device|bang|neuware)/.*|test/fuzz/.*|test/replay/{FILE}\.h|{SUPPORT}|{FILE}\.h",
     "test/neuware": rf"{PUBLIC}|test/neuware/.*|test/support/sanitized\.h|{FILE}\.h",
     "test/op": rf"{PUBLIC}|test/op/.*|{SUPPORT}",
@@ -179,7 +178,7 @@ def include_circles(root: Path) -> Iterator[str]:
 # ---- namespaces ---------------------------------------------------------------------------------
 
 SHARED_NAMESPACES = {  # namespaces of several rooms, and the folders that may open them
-    "mluops": ("api/c", "common", "test/equivalence", "test/reference_check", "test/registry"),
+    "mluops": ("api/c", "common", "test/reference_check", "test/registry"),
     "mluops::cpu": ("backends/cpu",),
     "mluops::cpu::HWY_NAMESPACE": ("backends/cpu",),
     "mluops::cpu::layout": ("backends/cpu/layout", "backends/cpu/kernels"),  # visit_images of their problems

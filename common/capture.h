@@ -28,7 +28,7 @@ Status set_capture(CaptureSettings settings);
 
 /// A call begins on this thread: what a refused one has noted is not its.
 void forget_tensors() noexcept;
-/// A tensor of the call that is being checked on this thread (op::no_overlap knows them all).
+/// A tensor of the call that is being checked on this thread (op::note_tensors).
 void note_tensor(const char* name, const TensorDesc* desc, const void* data, bool output);
 
 /// An array that the problem points to and the prototype has no descriptor for.

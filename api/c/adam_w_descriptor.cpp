@@ -24,17 +24,12 @@ Status set_attribute(Member& member, const void* buf, std::size_t bytes) {
 }  // namespace
 
 mluOpStatus_t mluOpCreateAdamWDescriptor(mluOpAdamWDescriptor_t* adamw_desc) {
-  return guard(__func__, [&]() -> Status {
-    MLUOPS_RETURN_IF_FINISHED(op::not_null("adamw_desc", adamw_desc));
-    *adamw_desc = new mluOpAdamWStruct;
-    return Status::go_on();
-  });
+  return guard(__func__, {{"adamw_desc", adamw_desc}}, [&] { *adamw_desc = new mluOpAdamWStruct; });
 }
 
 mluOpStatus_t mluOpSetAdamWDescAttr(mluOpAdamWDescriptor_t adamw_desc, mluOpAdamWDescAttribute_t attr, const void* buf,
                                     const size_t size_in_bytes) {
-  return guard(__func__, [&]() -> Status {
-    MLUOPS_RETURN_IF_FINISHED(op::not_null("adamw_desc", adamw_desc));
+  return guard(__func__, {{"adamw_desc", adamw_desc}}, [&]() -> Status {
     MLUOPS_RETURN_IF_FINISHED(op::in_range("attr", attr, 0, MLUOP_ADAMW_NEED_REMOVE_NAN));
     MLUOPS_RETURN_IF_FINISHED(op::not_null("buf", buf));
     switch (attr) {
@@ -51,9 +46,5 @@ mluOpStatus_t mluOpSetAdamWDescAttr(mluOpAdamWDescriptor_t adamw_desc, mluOpAdam
 }
 
 mluOpStatus_t mluOpDestroyAdamWDescriptor(mluOpAdamWDescriptor_t adamw_desc) {
-  return guard(__func__, [&]() -> Status {
-    MLUOPS_RETURN_IF_FINISHED(op::not_null("adamw_desc", adamw_desc));
-    delete adamw_desc;
-    return Status::go_on();
-  });
+  return guard(__func__, {{"adamw_desc", adamw_desc}}, [&] { delete adamw_desc; });
 }

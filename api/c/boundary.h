@@ -3,11 +3,14 @@
 
 #include <array>
 #include <exception>
+#include <initializer_list>
 #include <new>
 #include <string>
+#include <type_traits>
 
 #include "common/capture.h"
 #include "common/handle.h"
+#include "common/op/check.h"
 #include "common/scalars.h"
 #include "common/status.h"
 #include "common/verbose.h"
@@ -39,6 +42,20 @@ mluOpStatus_t guard(const char* function, Body&& body) noexcept {
   } catch (...) {
     return record_failure(function, MLUOP_STATUS_INTERNAL_ERROR, "unknown exception");
   }
+}
+
+/// guard() of a body, -> Status or void, that runs if these arguments are there.
+template <class Body>
+mluOpStatus_t guard(const char* function, std::initializer_list<op::Given> arguments, Body&& body) noexcept {
+  return guard(function, [&]() -> Status {
+    MLUOPS_RETURN_IF_FINISHED(op::are_given(arguments));
+    if constexpr (std::is_void_v<decltype(body())>) {
+      body();
+      return Status::go_on();
+    } else {
+      return body();
+    }
+  });
 }
 
 /// guard() for an operator's function. What mluOpExtSetScalars gave ends with this call, whatever its status: it must

@@ -8,17 +8,12 @@
 using namespace mluops;
 
 mluOpStatus_t mluOpCreateCarafeDescriptor(mluOpCarafeDescriptor_t* carafe_desc) {
-  return guard(__func__, [&]() -> Status {
-    MLUOPS_RETURN_IF_FINISHED(op::not_null("carafe_desc", carafe_desc));
-    *carafe_desc = new mluOpCarafeStruct;
-    return Status::go_on();
-  });
+  return guard(__func__, {{"carafe_desc", carafe_desc}}, [&] { *carafe_desc = new mluOpCarafeStruct; });
 }
 
 mluOpStatus_t mluOpSetCarafeDescriptor(mluOpCarafeDescriptor_t carafe_desc, const int dimNb, const int kernel_size,
                                        const int group_size, const int scale_factor) {
-  return guard(__func__, [&]() -> Status {
-    MLUOPS_RETURN_IF_FINISHED(op::not_null("carafe_desc", carafe_desc));
+  return guard(__func__, {{"carafe_desc", carafe_desc}}, [&]() -> Status {
     const mluOpCarafeStruct wanted = {dimNb, kernel_size, group_size, scale_factor};
     MLUOPS_RETURN_IF_FINISHED(op::check_carafe_descriptor(wanted));
     *carafe_desc = wanted;
@@ -27,11 +22,7 @@ mluOpStatus_t mluOpSetCarafeDescriptor(mluOpCarafeDescriptor_t carafe_desc, cons
 }
 
 mluOpStatus_t mluOpDestroyCarafeDescriptor(mluOpCarafeDescriptor_t carafe_desc) {
-  return guard(__func__, [&]() -> Status {
-    MLUOPS_RETURN_IF_FINISHED(op::not_null("carafe_desc", carafe_desc));
-    delete carafe_desc;
-    return Status::go_on();
-  });
+  return guard(__func__, {{"carafe_desc", carafe_desc}}, [&] { delete carafe_desc; });
 }
 
 mluOpStatus_t mluOpCarafeForward(mluOpHandle_t handle, const mluOpCarafeDescriptor_t carafe_desc,

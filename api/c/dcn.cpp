@@ -8,19 +8,11 @@
 using namespace mluops;
 
 mluOpStatus_t mluOpCreateDCNDescriptor(mluOpDCNDescriptor_t* dcn_desc) {
-  return guard(__func__, [&]() -> Status {
-    MLUOPS_RETURN_IF_FINISHED(op::not_null("dcn_desc", dcn_desc));
-    *dcn_desc = new mluOpDCNStruct;
-    return Status::go_on();
-  });
+  return guard(__func__, {{"dcn_desc", dcn_desc}}, [&] { *dcn_desc = new mluOpDCNStruct; });
 }
 
 mluOpStatus_t mluOpDestroyDCNDescriptor(mluOpDCNDescriptor_t dcn_desc) {
-  return guard(__func__, [&]() -> Status {
-    MLUOPS_RETURN_IF_FINISHED(op::not_null("dcn_desc", dcn_desc));
-    delete dcn_desc;
-    return Status::go_on();
-  });
+  return guard(__func__, {{"dcn_desc", dcn_desc}}, [&] { delete dcn_desc; });
 }
 
 mluOpStatus_t mluOpGetDCNForwardWorkspaceSize(mluOpHandle_t handle, const mluOpDCNDescriptor_t dcn_desc,

@@ -8,12 +8,9 @@ using namespace mluops;
 mluOpStatus_t mluOpSetDCNDescriptor(mluOpDCNDescriptor_t dcn_desc, int dimNb, const int pad[], const int stride[],
                                     const int dilation[], int deformable_group, int conv_group, int im2col_step,
                                     const mluOpDataType_t compute_type) {
-  return guard(__func__, [&]() -> Status {
-    MLUOPS_RETURN_IF_FINISHED(op::not_null("dcn_desc", dcn_desc));
+  return guard(__func__, {{"dcn_desc", dcn_desc}}, [&]() -> Status {
     MLUOPS_RETURN_IF_FINISHED(op::in_range("dimNb", dimNb, 4, 4));
-    MLUOPS_RETURN_IF_FINISHED(op::not_null("pad", pad));
-    MLUOPS_RETURN_IF_FINISHED(op::not_null("stride", stride));
-    MLUOPS_RETURN_IF_FINISHED(op::not_null("dilation", dilation));
+    MLUOPS_RETURN_IF_FINISHED(op::are_given({{"pad", pad}, {"stride", stride}, {"dilation", dilation}}));
     for (int i = 0; i < 4; ++i) MLUOPS_RETURN_IF_FINISHED(op::at_least("pad", pad[i], 0));
     for (int i = 0; i < 2; ++i) MLUOPS_RETURN_IF_FINISHED(op::at_least("stride", stride[i], 1));
     for (int i = 0; i < 2; ++i) MLUOPS_RETURN_IF_FINISHED(op::at_least("dilation", dilation[i], 1));

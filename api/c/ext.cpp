@@ -68,8 +68,7 @@ const char* mluOpExtGetBackendDescription(int i) {
 }
 
 mluOpStatus_t mluOpExtSetBackend(mluOpHandle_t handle, const char* chain) {
-  return guard(__func__, [&]() -> Status {
-    MLUOPS_RETURN_IF_FINISHED(not_null("handle", handle));
+  return guard(__func__, {{"handle", handle}}, [&]() -> Status {
     std::string name = chain != nullptr && *chain != '\0' ? chain : default_chain();
     const CallTurn turn(handle->calls);
     MLUOPS_RETURN_IF_FINISHED(turn.refusal());
@@ -83,30 +82,18 @@ mluOpStatus_t mluOpExtSetBackend(mluOpHandle_t handle, const char* chain) {
 }
 
 mluOpStatus_t mluOpExtGetBackend(mluOpHandle_t handle, const char** chain) {
-  return guard(__func__, [&]() -> Status {
-    MLUOPS_RETURN_IF_FINISHED(not_null("handle", handle));
-    MLUOPS_RETURN_IF_FINISHED(not_null("chain", chain));
+  return guard(__func__, {{"handle", handle}, {"chain", chain}}, [&] {
     const std::lock_guard<std::mutex> lock(handle->settings);
     *chain = handle->chain_name.c_str();
-    return Status::go_on();
   });
 }
 
 mluOpStatus_t mluOpExtGetLastRunBackend(mluOpHandle_t handle, const char** name) {
-  return guard(__func__, [&]() -> Status {
-    MLUOPS_RETURN_IF_FINISHED(not_null("handle", handle));
-    MLUOPS_RETURN_IF_FINISHED(not_null("name", name));
-    *name = handle->last_run_backend;
-    return Status::go_on();
-  });
+  return guard(__func__, {{"handle", handle}, {"name", name}}, [&] { *name = handle->last_run_backend; });
 }
 
 mluOpStatus_t mluOpExtSetOption(mluOpHandle_t handle, const char* backend, const char* key, const char* value) {
-  return guard(__func__, [&]() -> Status {
-    MLUOPS_RETURN_IF_FINISHED(not_null("handle", handle));
-    MLUOPS_RETURN_IF_FINISHED(not_null("backend", backend));
-    MLUOPS_RETURN_IF_FINISHED(not_null("key", key));
-    MLUOPS_RETURN_IF_FINISHED(not_null("value", value));
+  return guard(__func__, {{"handle", handle}, {"backend", backend}, {"key", key}, {"value", value}}, [&]() -> Status {
     const CallTurn turn(handle->calls);
     MLUOPS_RETURN_IF_FINISHED(turn.refusal());
     const BackendInstance* instance = nullptr;
@@ -122,8 +109,7 @@ mluOpStatus_t mluOpExtSetOption(mluOpHandle_t handle, const char* backend, const
 }
 
 mluOpStatus_t mluOpExtReleaseMemory(mluOpHandle_t handle) {
-  return guard(__func__, [&]() -> Status {
-    MLUOPS_RETURN_IF_FINISHED(not_null("handle", handle));
+  return guard(__func__, {{"handle", handle}}, [&]() -> Status {
     const CallTurn turn(handle->calls);
     MLUOPS_RETURN_IF_FINISHED(turn.refusal());
     for (const BackendInstance& instance : handle->chain) {
@@ -136,10 +122,7 @@ mluOpStatus_t mluOpExtReleaseMemory(mluOpHandle_t handle) {
 
 mluOpStatus_t mluOpExtQuery(mluOpHandle_t handle, const char* backend, const char* key, char* buffer, size_t size,
                             size_t* length) {
-  return guard(__func__, [&]() -> Status {
-    MLUOPS_RETURN_IF_FINISHED(not_null("handle", handle));
-    MLUOPS_RETURN_IF_FINISHED(not_null("backend", backend));
-    MLUOPS_RETURN_IF_FINISHED(not_null("key", key));
+  return guard(__func__, {{"handle", handle}, {"backend", backend}, {"key", key}}, [&]() -> Status {
     if (size > 0) MLUOPS_RETURN_IF_FINISHED(not_null("buffer", buffer));
     const CallTurn turn(handle->calls);
     MLUOPS_RETURN_IF_FINISHED(turn.refusal());
@@ -155,8 +138,7 @@ mluOpStatus_t mluOpExtQuery(mluOpHandle_t handle, const char* backend, const cha
 }
 
 mluOpStatus_t mluOpExtSetNumThreads(mluOpHandle_t handle, int threads) {
-  return guard(__func__, [&]() -> Status {
-    MLUOPS_RETURN_IF_FINISHED(not_null("handle", handle));
+  return guard(__func__, {{"handle", handle}}, [&]() -> Status {
     MLUOPS_RETURN_IF_FINISHED(op::in_range("threads", threads, 0, 4096));
     handle->threads = threads;
     return Status::go_on();
@@ -164,17 +146,11 @@ mluOpStatus_t mluOpExtSetNumThreads(mluOpHandle_t handle, int threads) {
 }
 
 mluOpStatus_t mluOpExtGetNumThreads(mluOpHandle_t handle, int* threads) {
-  return guard(__func__, [&]() -> Status {
-    MLUOPS_RETURN_IF_FINISHED(not_null("handle", handle));
-    MLUOPS_RETURN_IF_FINISHED(not_null("threads", threads));
-    *threads = handle->threads_in_force();
-    return Status::go_on();
-  });
+  return guard(__func__, {{"handle", handle}, {"threads", threads}}, [&] { *threads = handle->threads_in_force(); });
 }
 
 mluOpStatus_t mluOpExtSetExecutor(mluOpHandle_t handle, const mluOpExtExecutor_t* executor) {
-  return guard(__func__, [&]() -> Status {
-    MLUOPS_RETURN_IF_FINISHED(not_null("handle", handle));
+  return guard(__func__, {{"handle", handle}}, [&]() -> Status {
     if (executor != nullptr) {
       MLUOPS_RETURN_IF_FINISHED(
           not_null("executor->parallel_for", reinterpret_cast<const void*>(executor->parallel_for)));
@@ -186,8 +162,7 @@ mluOpStatus_t mluOpExtSetExecutor(mluOpHandle_t handle, const mluOpExtExecutor_t
 }
 
 mluOpStatus_t mluOpExtSetContract(mluOpHandle_t handle, mluOpExtContract_t contract) {
-  return guard(__func__, [&]() -> Status {
-    MLUOPS_RETURN_IF_FINISHED(not_null("handle", handle));
+  return guard(__func__, {{"handle", handle}}, [&]() -> Status {
     MLUOPS_RETURN_IF_FINISHED(
         op::in_range("contract", contract, MLUOP_EXT_CONTRACT_STRICT, MLUOP_EXT_CONTRACT_EXTENDED));
     handle->contract = contract;
@@ -196,12 +171,7 @@ mluOpStatus_t mluOpExtSetContract(mluOpHandle_t handle, mluOpExtContract_t contr
 }
 
 mluOpStatus_t mluOpExtGetContract(mluOpHandle_t handle, mluOpExtContract_t* contract) {
-  return guard(__func__, [&]() -> Status {
-    MLUOPS_RETURN_IF_FINISHED(not_null("handle", handle));
-    MLUOPS_RETURN_IF_FINISHED(not_null("contract", contract));
-    *contract = handle->contract;
-    return Status::go_on();
-  });
+  return guard(__func__, {{"handle", handle}, {"contract", contract}}, [&] { *contract = handle->contract; });
 }
 
 mluOpStatus_t mluOpExtSetScalars(mluOpHandle_t handle, const double* values, int count) {

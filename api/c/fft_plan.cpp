@@ -5,11 +5,7 @@
 using namespace mluops;
 
 mluOpStatus_t mluOpCreateFFTPlan(mluOpFFTPlan_t* fft_plan) {
-  return guard(__func__, [&]() -> Status {
-    MLUOPS_RETURN_IF_FINISHED(op::not_null("fft_plan", fft_plan));
-    *fft_plan = new mluOpFFTStruct;
-    return Status::go_on();
-  });
+  return guard(__func__, {{"fft_plan", fft_plan}}, [&] { *fft_plan = new mluOpFFTStruct; });
 }
 
 mluOpStatus_t mluOpMakeFFTPlanMany(mluOpHandle_t handle, mluOpFFTPlan_t fft_plan,
@@ -33,16 +29,9 @@ mluOpStatus_t mluOpMakeFFTPlanMany(mluOpHandle_t handle, mluOpFFTPlan_t fft_plan
 }
 
 mluOpStatus_t mluOpSetFFTReserveArea(mluOpHandle_t handle, mluOpFFTPlan_t fft_plan, void*) {
-  return guard(__func__, [&]() -> Status {
-    MLUOPS_RETURN_IF_FINISHED(op::not_null("handle", handle));
-    return op::not_null("fft_plan", fft_plan);
-  });
+  return guard(__func__, {{"handle", handle}}, [&]() -> Status { return op::not_null("fft_plan", fft_plan); });
 }
 
 mluOpStatus_t mluOpDestroyFFTPlan(mluOpFFTPlan_t fft_plan) {
-  return guard(__func__, [&]() -> Status {
-    MLUOPS_RETURN_IF_FINISHED(op::not_null("fft_plan", fft_plan));
-    delete fft_plan;
-    return Status::go_on();
-  });
+  return guard(__func__, {{"fft_plan", fft_plan}}, [&] { delete fft_plan; });
 }

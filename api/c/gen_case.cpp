@@ -70,8 +70,7 @@ void mluOpSetGenCaseMode(int mode) {
 }
 
 mluOpStatus_t mluOpSetGenCaseDirectory(const char* path) {
-  return guard(__func__, [&]() -> Status {
-    MLUOPS_RETURN_IF_FINISHED(op::not_null("path", path));
+  return guard(__func__, {{"path", path}}, [&]() -> Status {
     MLUOPS_RETURN_IF_FINISHED(is_directory(path));
     GenCase& wanted = gen_case();
     const std::lock_guard lock(wanted.mutex);

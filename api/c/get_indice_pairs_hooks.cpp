@@ -30,8 +30,7 @@ mluOpStatus_t mluOpSetSparseConvolutionDescriptor(mluOpSparseConvolutionDescript
                                                   const int input_space[], const int filter_space[],
                                                   const int output_space[], const int sub_m, const int transpose,
                                                   const int inverse) {
-  return guard(__func__, [&]() -> Status {
-    MLUOPS_RETURN_IF_FINISHED(op::not_null("sparse_conv_desc", sparse_conv_desc));
+  return guard(__func__, {{"sparse_conv_desc", sparse_conv_desc}}, [&]() -> Status {
     struct Numbers {
       const char* name;
       const int* values;

@@ -11,8 +11,7 @@ using namespace mluops;
 using op::not_null;
 
 mluOpStatus_t mluOpCreate(mluOpHandle_t* handle) {
-  return guard(__func__, [&]() -> Status {
-    MLUOPS_RETURN_IF_FINISHED(not_null("handle", handle));
+  return guard(__func__, {{"handle", handle}}, [&]() -> Status {
     auto made = std::make_unique<mluOpContext>();
     made->chain_name = default_chain();
     MLUOPS_RETURN_IF_FINISHED(read_default_threads(made->default_threads));
@@ -28,8 +27,7 @@ mluOpStatus_t mluOpUpdateContextInformation(mluOpHandle_t handle) {
 }
 
 mluOpStatus_t mluOpDestroy(mluOpHandle_t handle) {
-  return guard(__func__, [&]() -> Status {
-    MLUOPS_RETURN_IF_FINISHED(not_null("handle", handle));
+  return guard(__func__, {{"handle", handle}}, [&]() -> Status {
     if (handle->calls.held_here()) {
       return Status::bad_param(
           "handle is busy: this thread is inside a call on it (called from its own parallel_for?)");
@@ -40,42 +38,24 @@ mluOpStatus_t mluOpDestroy(mluOpHandle_t handle) {
 }
 
 mluOpStatus_t mluOpSetQueue(mluOpHandle_t handle, cnrtQueue_t queue) {
-  return guard(__func__, [&]() -> Status {
-    MLUOPS_RETURN_IF_FINISHED(not_null("handle", handle));
-    handle->queue = queue;
-    return Status::go_on();
-  });
+  return guard(__func__, {{"handle", handle}}, [&] { handle->queue = queue; });
 }
 
 mluOpStatus_t mluOpGetQueue(mluOpHandle_t handle, cnrtQueue_t* queue) {
-  return guard(__func__, [&]() -> Status {
-    MLUOPS_RETURN_IF_FINISHED(not_null("handle", handle));
-    MLUOPS_RETURN_IF_FINISHED(not_null("queue", queue));
-    *queue = handle->queue;
-    return Status::go_on();
-  });
+  return guard(__func__, {{"handle", handle}, {"queue", queue}}, [&] { *queue = handle->queue; });
 }
 
 mluOpStatus_t mluOpSetAtomicsMode(mluOpHandle_t handle, mluOpAtomicsMode_t atomics_mode) {
-  return guard(__func__, [&]() -> Status {
-    MLUOPS_RETURN_IF_FINISHED(not_null("handle", handle));
-    handle->atomics = atomics_mode;
-    return Status::go_on();
-  });
+  return guard(__func__, {{"handle", handle}}, [&] { handle->atomics = atomics_mode; });
 }
 
 mluOpStatus_t mluOpGetAtomicsMode(mluOpHandle_t handle, mluOpAtomicsMode_t* atomics_mode) {
-  return guard(__func__, [&]() -> Status {
-    MLUOPS_RETURN_IF_FINISHED(not_null("handle", handle));
-    MLUOPS_RETURN_IF_FINISHED(not_null("atomics_mode", atomics_mode));
-    *atomics_mode = handle->atomics;
-    return Status::go_on();
-  });
+  return guard(__func__, {{"handle", handle}, {"atomics_mode", atomics_mode}},
+               [&] { *atomics_mode = handle->atomics; });
 }
 
 mluOpStatus_t mluOpSetQuantizeRoundMode(mluOpHandle_t handle, mluOpQuantizeRoundMode_t round_mode) {
-  return guard(__func__, [&]() -> Status {
-    MLUOPS_RETURN_IF_FINISHED(not_null("handle", handle));
+  return guard(__func__, {{"handle", handle}}, [&]() -> Status {
     MLUOPS_RETURN_IF_FINISHED(
         op::in_range("round_mode", round_mode, MLUOP_ROUND_HALF_TO_EVEN, MLUOP_ROUND_HALF_OFF_ZERO));
     handle->round_mode = round_mode;
@@ -84,21 +64,14 @@ mluOpStatus_t mluOpSetQuantizeRoundMode(mluOpHandle_t handle, mluOpQuantizeRound
 }
 
 mluOpStatus_t mluOpGetQuantizeRoundMode(mluOpHandle_t handle, mluOpQuantizeRoundMode_t* round_mode) {
-  return guard(__func__, [&]() -> Status {
-    MLUOPS_RETURN_IF_FINISHED(not_null("handle", handle));
-    MLUOPS_RETURN_IF_FINISHED(not_null("round_mode", round_mode));
-    *round_mode = handle->round_mode;
-    return Status::go_on();
-  });
+  return guard(__func__, {{"handle", handle}, {"round_mode", round_mode}}, [&] { *round_mode = handle->round_mode; });
 }
 
 mluOpStatus_t mluOpGetReservedMemSize(uint64_t* mem_size) {
-  return guard(__func__, [&]() -> Status {
-    MLUOPS_RETURN_IF_FINISHED(not_null("mem_size", mem_size));
+  return guard(__func__, {{"mem_size", mem_size}}, [&] {
     constexpr long long kDefault = 2081LL * 1024 * 1024;
     std::string problem;
     *mem_size = static_cast<uint64_t>(env_integer("MLUOP_MEM_POOL_SIZE", 0, INT64_MAX, &problem).value_or(kDefault));
     if (!problem.empty()) say_once(problem);
-    return Status::go_on();
   });
 }

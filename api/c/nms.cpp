@@ -8,19 +8,11 @@
 using namespace mluops;
 
 mluOpStatus_t mluOpCreateNmsDescriptor(mluOpNmsDescriptor_t* desc) {
-  return guard(__func__, [&]() -> Status {
-    MLUOPS_RETURN_IF_FINISHED(op::not_null("desc", desc));
-    *desc = new mluOpNmsStruct;
-    return Status::go_on();
-  });
+  return guard(__func__, {{"desc", desc}}, [&] { *desc = new mluOpNmsStruct; });
 }
 
 mluOpStatus_t mluOpDestroyNmsDescriptor(mluOpNmsDescriptor_t desc) {
-  return guard(__func__, [&]() -> Status {
-    MLUOPS_RETURN_IF_FINISHED(op::not_null("desc", desc));
-    delete desc;
-    return Status::go_on();
-  });
+  return guard(__func__, {{"desc", desc}}, [&] { delete desc; });
 }
 
 mluOpStatus_t mluOpGetNmsWorkspaceSize(mluOpHandle_t handle, const mluOpNmsDescriptor_t nms_desc,

@@ -8,19 +8,14 @@
 using namespace mluops;
 
 mluOpStatus_t mluOpCreateRoiAlignForwardDescriptor(mluOpRoiAlignForwardDescriptor_t* desc) {
-  return guard(__func__, [&]() -> Status {
-    MLUOPS_RETURN_IF_FINISHED(op::not_null("desc", desc));
-    *desc = new mluOpRoiAlignStruct;
-    return Status::go_on();
-  });
+  return guard(__func__, {{"desc", desc}}, [&] { *desc = new mluOpRoiAlignStruct; });
 }
 
 mluOpStatus_t mluOpSetRoiAlignForwardDescriptor_v2(mluOpRoiAlignForwardDescriptor_t roialign_desc,
                                                    const int pooled_height, const int pooled_width,
                                                    const int sampling_ratio, const float spatial_scale,
                                                    const int pool_mode, const bool aligned) {
-  return guard(__func__, [&]() -> Status {
-    MLUOPS_RETURN_IF_FINISHED(op::not_null("roialign_desc", roialign_desc));
+  return guard(__func__, {{"roialign_desc", roialign_desc}}, [&]() -> Status {
     const mluOpRoiAlignStruct wanted = {pooled_height, pooled_width, sampling_ratio, spatial_scale, pool_mode, aligned};
     MLUOPS_RETURN_IF_FINISHED(op::check_roi_align_descriptor(wanted));
     *roialign_desc = wanted;
@@ -29,11 +24,7 @@ mluOpStatus_t mluOpSetRoiAlignForwardDescriptor_v2(mluOpRoiAlignForwardDescripto
 }
 
 mluOpStatus_t mluOpDestroyRoiAlignForwardDescriptor(mluOpRoiAlignForwardDescriptor_t desc) {
-  return guard(__func__, [&]() -> Status {
-    MLUOPS_RETURN_IF_FINISHED(op::not_null("desc", desc));
-    delete desc;
-    return Status::go_on();
-  });
+  return guard(__func__, {{"desc", desc}}, [&] { delete desc; });
 }
 
 mluOpStatus_t mluOpRoiAlignForward_v2(mluOpHandle_t handle, const mluOpRoiAlignForwardDescriptor_t roialign_desc,

@@ -21,19 +21,13 @@ struct mluOpSeqDataStruct {
 };
 
 mluOpStatus_t mluOpCreateSeqDataDescriptor(mluOpSeqDataDescriptor_t* seq_data_desc) {
-  return guard(__func__, [&]() -> Status {
-    MLUOPS_RETURN_IF_FINISHED(op::not_null("seq_data_desc", seq_data_desc));
-    *seq_data_desc = new mluOpSeqDataStruct;
-    return Status::go_on();
-  });
+  return guard(__func__, {{"seq_data_desc", seq_data_desc}}, [&] { *seq_data_desc = new mluOpSeqDataStruct; });
 }
 
 mluOpStatus_t mluOpSetSeqDataDescriptor_v2(mluOpSeqDataDescriptor_t seq_data_desc, mluOpSeqDataLayout_t layout,
                                            mluOpDataType_t dtype, int dimNb, const int64_t dimSize[],
                                            int seqLengthArraySize, const int seqLengthArray[], void* paddingFill) {
-  return guard(__func__, [&]() -> Status {
-    MLUOPS_RETURN_IF_FINISHED(op::not_null("seq_data_desc", seq_data_desc));
-    MLUOPS_RETURN_IF_FINISHED(op::not_null("dimSize", dimSize));
+  return guard(__func__, {{"seq_data_desc", seq_data_desc}, {"dimSize", dimSize}}, [&]() -> Status {
     MLUOPS_RETURN_IF_FINISHED(op::in_range("layout", layout, 0, MLUOP_SEQDATA_NT));
     if (dtype_size(dtype) == 0) return Status::bad_param("dtype: wanted a type, got none");
     MLUOPS_RETURN_IF_FINISHED(op::in_range("dimNb", dimNb, 1, MLUOP_DIM_MAX));
@@ -56,8 +50,7 @@ mluOpStatus_t mluOpSetSeqDataDescriptor_v2(mluOpSeqDataDescriptor_t seq_data_des
 mluOpStatus_t mluOpGetSeqDataDescriptor_v2(const mluOpSeqDataDescriptor_t seq_data_desc, mluOpSeqDataLayout_t* layout,
                                            mluOpDataType_t* dtype, int* dimNb, int64_t dimSize[],
                                            int64_t* seqLengthArraySize, int64_t seqLengthArray[], void* paddingFill) {
-  return guard(__func__, [&]() -> Status {
-    MLUOPS_RETURN_IF_FINISHED(op::not_null("seq_data_desc", seq_data_desc));
+  return guard(__func__, {{"seq_data_desc", seq_data_desc}}, [&] {
     const mluOpSeqDataStruct& held = *seq_data_desc;
     if (layout != nullptr) *layout = held.layout;
     if (dtype != nullptr) *dtype = held.dtype;
@@ -68,24 +61,17 @@ mluOpStatus_t mluOpGetSeqDataDescriptor_v2(const mluOpSeqDataDescriptor_t seq_da
     if (paddingFill != nullptr && !held.padding_fill.empty()) {
       std::memcpy(paddingFill, held.padding_fill.data(), held.padding_fill.size());
     }
-    return Status::go_on();
   });
 }
 
 mluOpStatus_t mluOpSetSeqDataDescriptorPositionAndScale(mluOpSeqDataDescriptor_t seq_data_desc, int position,
                                                         float scale) {
-  return guard(__func__, [&]() -> Status {
-    MLUOPS_RETURN_IF_FINISHED(op::not_null("seq_data_desc", seq_data_desc));
+  return guard(__func__, {{"seq_data_desc", seq_data_desc}}, [&] {
     seq_data_desc->position = position;
     seq_data_desc->scale = scale;
-    return Status::go_on();
   });
 }
 
 mluOpStatus_t mluOpDestroySeqDataDescriptor(mluOpSeqDataDescriptor_t seq_data_desc) {
-  return guard(__func__, [&]() -> Status {
-    MLUOPS_RETURN_IF_FINISHED(op::not_null("seq_data_desc", seq_data_desc));
-    delete seq_data_desc;
-    return Status::go_on();
-  });
+  return guard(__func__, {{"seq_data_desc", seq_data_desc}}, [&] { delete seq_data_desc; });
 }

@@ -74,11 +74,11 @@ Status set_all(mluOpTensorDescriptor_t desc, mluOpTensorLayout_t layout, mluOpDa
 template <class Int>
 Status set_group(mluOpTensorDescriptor_t** group, const mluOpTensorLayout_t* layouts, const mluOpDataType_t* dtypes,
                  const int* dim_nbs, const Int* sizes, int count) {
-  MLUOPS_RETURN_IF_FINISHED(not_null("group_desc", group));
-  MLUOPS_RETURN_IF_FINISHED(not_null("group_layout", layouts));
-  MLUOPS_RETURN_IF_FINISHED(not_null("group_dtype", dtypes));
-  MLUOPS_RETURN_IF_FINISHED(not_null("group_dimNb", dim_nbs));
-  MLUOPS_RETURN_IF_FINISHED(not_null("group_dimSize", sizes));
+  MLUOPS_RETURN_IF_FINISHED(op::are_given({{"group_desc", group},
+                                           {"group_layout", layouts},
+                                           {"group_dtype", dtypes},
+                                           {"group_dimNb", dim_nbs},
+                                           {"group_dimSize", sizes}}));
   MLUOPS_RETURN_IF_FINISHED(op::in_range("desc_num", count, 1, INT32_MAX));
   for (int i = 0; i < count; ++i) {
     MLUOPS_RETURN_IF_FINISHED(not_null("group_desc[i]", group[i]));
@@ -124,45 +124,23 @@ Status get(mluOpTensorDescriptor_t desc, mluOpTensorLayout_t* layout, mluOpDataT
 template <class Int>
 Status get_ex(mluOpTensorDescriptor_t desc, mluOpTensorLayout_t* layout, mluOpDataType_t* dtype, int* dim_nb,
               Int* sizes, Int* strides) {
-  MLUOPS_RETURN_IF_FINISHED(not_null("desc", desc));
-  MLUOPS_RETURN_IF_FINISHED(not_null("layout", layout));
-  MLUOPS_RETURN_IF_FINISHED(not_null("dtype", dtype));
-  MLUOPS_RETURN_IF_FINISHED(not_null("dimNb", dim_nb));
-  MLUOPS_RETURN_IF_FINISHED(not_null("dimSize", sizes));
-  MLUOPS_RETURN_IF_FINISHED(not_null("dimStride", strides));
+  MLUOPS_RETURN_IF_FINISHED(op::are_given({{"desc", desc},
+                                           {"layout", layout},
+                                           {"dtype", dtype},
+                                           {"dimNb", dim_nb},
+                                           {"dimSize", sizes},
+                                           {"dimStride", strides}}));
   return get(desc, layout, dtype, dim_nb, sizes, strides);
-}
-
-/// Runs change(*desc) when desc is there.
-template <class Change>
-mluOpStatus_t with_desc(const char* function, mluOpTensorDescriptor_t desc, Change&& change) {
-  return guard(function, [&]() -> Status {
-    MLUOPS_RETURN_IF_FINISHED(not_null("desc", desc));
-    return change(*desc);
-  });
-}
-
-/// Copies one member out.
-template <class Value>
-Status read(const char* name, Value* out, const Value& value) {
-  MLUOPS_RETURN_IF_FINISHED(not_null(name, out));
-  *out = value;
-  return Status::go_on();
 }
 
 }  // namespace
 
 mluOpStatus_t mluOpCreateTensorDescriptor(mluOpTensorDescriptor_t* desc) {
-  return guard(__func__, [&]() -> Status {
-    MLUOPS_RETURN_IF_FINISHED(not_null("desc", desc));
-    *desc = new mluOpTensorStruct;
-    return Status::go_on();
-  });
+  return guard(__func__, {{"desc", desc}}, [&] { *desc = new mluOpTensorStruct; });
 }
 
 mluOpStatus_t mluOpCreateGroupTensorDescriptors(mluOpTensorDescriptor_t* group_desc[], const int desc_num) {
-  return guard(__func__, [&]() -> Status {
-    MLUOPS_RETURN_IF_FINISHED(not_null("group_desc", group_desc));
+  return guard(__func__, {{"group_desc", group_desc}}, [&]() -> Status {
     MLUOPS_RETURN_IF_FINISHED(op::in_range("desc_num", desc_num, 1, INT32_MAX));
     for (int i = 0; i < desc_num; ++i) MLUOPS_RETURN_IF_FINISHED(not_null("group_desc[i]", group_desc[i]));
     std::vector<std::unique_ptr<mluOpTensorStruct>> made(static_cast<std::size_t>(desc_num));
@@ -200,67 +178,53 @@ mluOpStatus_t mluOpSetGroupTensorDescriptors_v2(mluOpTensorDescriptor_t* group_d
 
 mluOpStatus_t mluOpSetTensorDescriptorEx(mluOpTensorDescriptor_t desc, mluOpTensorLayout_t layout,
                                          mluOpDataType_t dtype, int dimNb, const int dimSize[], const int dimStride[]) {
-  return guard(__func__, [&]() -> Status {
-    MLUOPS_RETURN_IF_FINISHED(not_null("dimSize", dimSize));
-    MLUOPS_RETURN_IF_FINISHED(not_null("dimStride", dimStride));
-    return set_all(desc, layout, dtype, dimNb, dimSize, dimStride);
-  });
+  return guard(__func__, {{"dimSize", dimSize}, {"dimStride", dimStride}},
+               [&] { return set_all(desc, layout, dtype, dimNb, dimSize, dimStride); });
 }
 
 mluOpStatus_t mluOpSetTensorDescriptorEx_v2(mluOpTensorDescriptor_t desc, mluOpTensorLayout_t layout,
                                             mluOpDataType_t dtype, int dimNb, const int64_t dimSize[],
                                             const int64_t dimStride[]) {
-  return guard(__func__, [&]() -> Status {
-    MLUOPS_RETURN_IF_FINISHED(not_null("dimSize", dimSize));
-    MLUOPS_RETURN_IF_FINISHED(not_null("dimStride", dimStride));
-    return set_all(desc, layout, dtype, dimNb, dimSize, dimStride);
-  });
+  return guard(__func__, {{"dimSize", dimSize}, {"dimStride", dimStride}},
+               [&] { return set_all(desc, layout, dtype, dimNb, dimSize, dimStride); });
 }
 
 mluOpStatus_t mluOpSetTensorDescriptorDim(mluOpTensorDescriptor_t desc, int dimNb, const int* dimSize) {
-  return with_desc(__func__, desc, [&](auto& d) { return set_dims<int>(&d, dimNb, dimSize, nullptr); });
+  return guard(__func__, {{"desc", desc}}, [&] { return set_dims<int>(desc, dimNb, dimSize, nullptr); });
 }
 
 mluOpStatus_t mluOpSetTensorDescriptorDim_v2(mluOpTensorDescriptor_t desc, int dimNb, const int64_t* dimSize) {
-  return with_desc(__func__, desc, [&](auto& d) { return set_dims<int64_t>(&d, dimNb, dimSize, nullptr); });
+  return guard(__func__, {{"desc", desc}}, [&] { return set_dims<int64_t>(desc, dimNb, dimSize, nullptr); });
 }
 
 mluOpStatus_t mluOpSetTensorDescriptorOnchipDataType(mluOpTensorDescriptor_t desc, mluOpDataType_t onchip_dtype) {
-  return with_desc(__func__, desc, [&](auto& d) {
-    d.onchip_dtype = onchip_dtype;
-    return Status::go_on();
-  });
+  return guard(__func__, {{"desc", desc}}, [&] { desc->onchip_dtype = onchip_dtype; });
 }
 
 mluOpStatus_t mluOpSetTensorDescriptorPosition(mluOpTensorDescriptor_t desc, int position) {
-  return with_desc(__func__, desc, [&](auto& d) {
-    d.position = position;
-    return Status::go_on();
-  });
+  return guard(__func__, {{"desc", desc}}, [&] { desc->position = position; });
 }
 
 mluOpStatus_t mluOpSetTensorDescriptorPositionAndScale(mluOpTensorDescriptor_t desc, int position, float scale) {
-  return with_desc(__func__, desc, [&](auto& d) {
-    d.position = position;
-    d.scale = scale;
-    return Status::go_on();
+  return guard(__func__, {{"desc", desc}}, [&] {
+    desc->position = position;
+    desc->scale = scale;
   });
 }
 
 mluOpStatus_t mluOpSetTensorDescriptorPositionScaleAndOffset(mluOpTensorDescriptor_t desc, int position, float scale,
                                                              int offset) {
-  return with_desc(__func__, desc, [&](auto& d) {
-    d.position = position;
-    d.scale = scale;
-    d.offset = offset;
-    return Status::go_on();
+  return guard(__func__, {{"desc", desc}}, [&] {
+    desc->position = position;
+    desc->scale = scale;
+    desc->offset = offset;
   });
 }
 
 mluOpStatus_t mluOpSetTensorDescriptorPointerMode(mluOpTensorDescriptor_t desc, mluOpPointerMode_t pointer_mode) {
-  return with_desc(__func__, desc, [&](auto& d) -> Status {
+  return guard(__func__, {{"desc", desc}}, [&]() -> Status {
     MLUOPS_RETURN_IF_FINISHED(op::in_range("pointer_mode", static_cast<int>(pointer_mode), 0, INT32_MAX));
-    d.pointer_mode = pointer_mode;
+    desc->pointer_mode = pointer_mode;
     return Status::go_on();
   });
 }
@@ -288,36 +252,33 @@ mluOpStatus_t mluOpGetTensorDescriptor_v2(const mluOpTensorDescriptor_t desc, ml
 
 mluOpStatus_t mluOpGetTensorDescriptorOnchipDataType(const mluOpTensorDescriptor_t desc,
                                                      mluOpDataType_t* onchip_dtype) {
-  return with_desc(__func__, desc, [&](auto& d) { return read("onchip_dtype", onchip_dtype, d.onchip_dtype); });
+  return guard(__func__, {{"desc", desc}, {"onchip_dtype", onchip_dtype}}, [&] { *onchip_dtype = desc->onchip_dtype; });
 }
 
 mluOpStatus_t mluOpGetTensorDescriptorPosition(const mluOpTensorDescriptor_t desc, int* position) {
-  return with_desc(__func__, desc, [&](auto& d) { return read("position", position, d.position); });
+  return guard(__func__, {{"desc", desc}, {"position", position}}, [&] { *position = desc->position; });
 }
 
 mluOpStatus_t mluOpGetTensorDescriptorPositionAndScale(const mluOpTensorDescriptor_t desc, int* position,
                                                        float* scale) {
-  return with_desc(__func__, desc, [&](auto& d) -> Status {
-    MLUOPS_RETURN_IF_FINISHED(not_null("scale", scale));
-    MLUOPS_RETURN_IF_FINISHED(read("position", position, d.position));
-    return read("scale", scale, d.scale);
+  return guard(__func__, {{"desc", desc}, {"scale", scale}, {"position", position}}, [&] {
+    *position = desc->position;
+    *scale = desc->scale;
   });
 }
 
 mluOpStatus_t mluOpGetTensorDescriptorPositionScaleAndOffset(const mluOpTensorDescriptor_t desc, int* position,
                                                              float* scale, int* offset) {
-  return with_desc(__func__, desc, [&](auto& d) -> Status {
-    MLUOPS_RETURN_IF_FINISHED(not_null("scale", scale));
-    MLUOPS_RETURN_IF_FINISHED(not_null("offset", offset));
-    MLUOPS_RETURN_IF_FINISHED(read("position", position, d.position));
-    MLUOPS_RETURN_IF_FINISHED(read("scale", scale, d.scale));
-    return read("offset", offset, d.offset);
+  return guard(__func__, {{"desc", desc}, {"scale", scale}, {"offset", offset}, {"position", position}}, [&] {
+    *position = desc->position;
+    *scale = desc->scale;
+    *offset = desc->offset;
   });
 }
 
 mluOpStatus_t mluOpGetTensorDescriptorPointerMode(const mluOpTensorDescriptor_t desc,
                                                   mluOpPointerMode_t* pointer_mode) {
-  return with_desc(__func__, desc, [&](auto& d) { return read("pointer_mode", pointer_mode, d.pointer_mode); });
+  return guard(__func__, {{"desc", desc}, {"pointer_mode", pointer_mode}}, [&] { *pointer_mode = desc->pointer_mode; });
 }
 
 uint64_t mluOpGetTensorElementNum(const mluOpTensorDescriptor_t desc) {
@@ -325,22 +286,15 @@ uint64_t mluOpGetTensorElementNum(const mluOpTensorDescriptor_t desc) {
 }
 
 mluOpStatus_t mluOpResetTensorDescriptor(mluOpTensorDescriptor_t desc) {
-  return with_desc(__func__, desc, [&](auto& d) {
-    d = mluOpTensorStruct{};
-    return Status::go_on();
-  });
+  return guard(__func__, {{"desc", desc}}, [&] { *desc = mluOpTensorStruct{}; });
 }
 
 mluOpStatus_t mluOpDestroyTensorDescriptor(mluOpTensorDescriptor_t desc) {
-  return with_desc(__func__, desc, [&](auto& d) {
-    delete &d;
-    return Status::go_on();
-  });
+  return guard(__func__, {{"desc", desc}}, [&] { delete desc; });
 }
 
 mluOpStatus_t mluOpDestroyGroupTensorDescriptors(mluOpTensorDescriptor_t* group_desc[], const int desc_num) {
-  return guard(__func__, [&]() -> Status {
-    MLUOPS_RETURN_IF_FINISHED(not_null("group_desc", group_desc));
+  return guard(__func__, {{"group_desc", group_desc}}, [&]() -> Status {
     MLUOPS_RETURN_IF_FINISHED(op::in_range("desc_num", desc_num, 1, INT32_MAX));
     for (int i = 0; i < desc_num; ++i) {
       MLUOPS_RETURN_IF_FINISHED(not_null("group_desc[i]", group_desc[i]));

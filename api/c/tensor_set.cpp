@@ -77,22 +77,14 @@ mluOpStatus_t mluOpCreateTensorSetDescriptor(mluOpTensorSetDescriptor_t* tensorS
 }
 
 mluOpStatus_t mluOpGetTensorSetDescriptor(mluOpTensorSetDescriptor_t tensorSetDesc, int* setDimNb, int setDimSize[]) {
-  return guard(__func__, [&]() -> Status {
-    MLUOPS_RETURN_IF_FINISHED(op::not_null("tensorSetDesc", tensorSetDesc));
-    MLUOPS_RETURN_IF_FINISHED(op::not_null("setDimNb", setDimNb));
-    MLUOPS_RETURN_IF_FINISHED(op::not_null("setDimSize", setDimSize));
+  return guard(__func__, {{"tensorSetDesc", tensorSetDesc}, {"setDimNb", setDimNb}, {"setDimSize", setDimSize}}, [&] {
     *setDimNb = static_cast<int>(tensorSetDesc->sizes.size());
     std::copy(tensorSetDesc->sizes.begin(), tensorSetDesc->sizes.end(), setDimSize);
-    return Status::go_on();
   });
 }
 
 mluOpStatus_t mluOpDestroyTensorSetDescriptor(mluOpTensorSetDescriptor_t tensorSetDesc) {
-  return guard(__func__, [&]() -> Status {
-    MLUOPS_RETURN_IF_FINISHED(op::not_null("tensorSetDesc", tensorSetDesc));
-    delete tensorSetDesc;
-    return Status::go_on();
-  });
+  return guard(__func__, {{"tensorSetDesc", tensorSetDesc}}, [&] { delete tensorSetDesc; });
 }
 
 mluOpStatus_t mluOpInitTensorSetMemberDescriptor(mluOpTensorSetDescriptor_t tensorSetDesc, const int setDimNb,
@@ -116,9 +108,7 @@ mluOpStatus_t mluOpInitTensorSetMemberDescriptorPositionAndScale(mluOpTensorSetD
 }
 
 mluOpStatus_t mluOpGetTensorSetDescriptorSize(mluOpTensorSetDescriptor_t tensorSetDesc, int* sizeInBytes) {
-  return guard(__func__, [&]() -> Status {
-    MLUOPS_RETURN_IF_FINISHED(op::not_null("tensorSetDesc", tensorSetDesc));
-    MLUOPS_RETURN_IF_FINISHED(op::not_null("sizeInBytes", sizeInBytes));
+  return guard(__func__, {{"tensorSetDesc", tensorSetDesc}, {"sizeInBytes", sizeInBytes}}, [&]() -> Status {
     const std::optional<std::int64_t> bytes = bytes_before(*tensorSetDesc, tensorSetDesc->tensors.size());
     if (!bytes || *bytes > std::numeric_limits<int>::max()) {
       return Status::not_supported("sizeInBytes: wanted at most 2^31 - 1 bytes, got more");

@@ -20,8 +20,7 @@ size_t mluOpGetVersion(void) {
 }
 
 mluOpStatus_t mluOpGetSizeOfDataType(mluOpDataType_t data_type, size_t* size) {
-  return guard(__func__, [&]() -> Status {
-    MLUOPS_RETURN_IF_FINISHED(op::not_null("size", size));
+  return guard(__func__, {{"size", size}}, [&]() -> Status {
     if (data_type == MLUOP_DTYPE_INVALID) return Status::bad_param("data_type: wanted a type, got DTYPE_INVALID");
     *size = dtype_size(data_type);
     return Status::go_on();

@@ -1,12 +1,9 @@
 """./run generate: writes, from api/operators/<family>.py, what an operator family is told in each layer.
 
     ./run generate [FAMILY ...]   write the files of all families, or of these
-    ./run generate --against COMMIT FAMILY ...
-                                  compare the family with what it was at a commit (equivalence.py)
     ./run generate --check        fail where a file differs from what its description gives
 """
 
-import os
 import runpy
 import subprocess
 import sys
@@ -14,7 +11,7 @@ import tempfile
 from pathlib import Path
 from typing import Dict, List
 
-from . import c_api, describe, equivalence, forward, lists, python, rules
+from . import c_api, describe, forward, lists, python, rules
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -61,16 +58,7 @@ def formatted(files: Dict[str, str]) -> Dict[str, str]:
         return {path: (Path(folder) / path).read_text() for path in files}
 
 
-def compare(commit: str, names: List[str]) -> int:
-    rounds = int(os.environ.get("ROUNDS", "200000"))
-    different = [name for name in names if not equivalence.run(rounds, commit, load(name))]
-    print("different:" if different else "all equal", *different)
-    return 1 if different else 0
-
-
 def main(arguments: List[str]) -> int:
-    if arguments[:1] == ["--against"]:
-        return compare(arguments[1], arguments[2:] or families())
     check = "--check" in arguments
     names = [name for name in arguments if not name.startswith("--")] or families()
     files: Dict[str, str] = {}

@@ -7,7 +7,7 @@ from typing import List
 
 from .checks import IDENTIFIER, arithmetic, memory_of
 from .describe import Alias, Descriptor, Family, Getter, Operator, Plain, Prose, Scalar, Struct, Tensor, camel
-from .documentation import Documented, documentation, filled, limit
+from .documentation import Documented, documentation, filled, limit, of_getter
 from .rules import getter_name
 
 LAYOUT = "of the image tensors: NHWC, or another that the backend's property \"layouts\" names"
@@ -69,7 +69,7 @@ def op_header(family: Family, mark: str) -> str:
         elif isinstance(item, Operator):
             text += comment(documentation(item, family)) + prototype(item.function, declarations(item))
         elif isinstance(item, Getter):
-            text += comment(item.doc) + prototype(item.function, getter_declarations(item))
+            text += comment(of_getter(item, family)) + prototype(item.function, getter_declarations(item))
         elif isinstance(item, Alias):
             text += (comment(item.doc) if item.doc else "") + prototype(item.function, alias_declarations(item))
         elif isinstance(item, Descriptor):
@@ -85,7 +85,7 @@ def op_header(family: Family, mark: str) -> str:
 
 def problem_members(op: Operator, family: Family) -> str:
     """The shape; pointers in the order of the arguments; the layout of images; floats that were more exact."""
-    if op.members is not None:
+    if op.members is not None and "\n" in op.members:
         return op.members
     shape = {name for _, name in next(s for s in family.of(Struct) if s.name == op.shape).members()}
     lines = [(f"{op.shape} shape", "shape")]
@@ -100,6 +100,9 @@ def problem_members(op: Operator, family: Family) -> str:
               if arg.kind == "float" and arg.member in shape]
     lines += [(f"double {arg.member}", arg.member) for arg in op.floats_given()
               if arg.kind == "float" and arg.member not in shape]
+    if op.members is not None:
+        follows = {name: line for line, name in lines}
+        lines = [(follows.get(member, member), member.split()[-1].lstrip("*")) for member in op.members.split(", ")]
     notes = {"layout": LAYOUT, **op.notes}
     first = True
     for _, name in lines:
@@ -276,12 +279,11 @@ def descriptor_entries(d: Descriptor, family: Family) -> str:
     functions = descriptor_functions(d)
     written = [] if d.address else ["create", "destroy"] if d.by_hand else list(functions)
     values = ", ".join(f.name for f in d.fields)
-    bodies = {
-        "create": f'MLUOPS_RETURN_IF_FINISHED(op::not_null("{d.desc}", {d.desc}));\n*{d.desc} = new {d.struct};\n',
-        "set": f'MLUOPS_RETURN_IF_FINISHED(op::not_null("{d.argument}", {d.argument}));\n'
-               f"const {d.struct} wanted = {{{values}}};\n"
-               f"MLUOPS_RETURN_IF_FINISHED(op::check_{family.name}_descriptor(wanted));\n*{d.argument} = wanted;\n",
-        "destroy": f'MLUOPS_RETURN_IF_FINISHED(op::not_null("{d.desc}", {d.desc}));\ndelete {d.desc};\n'}
-    return "".join(f"mluOpStatus_t {function}({', '.join(parameters)}) {{\nreturn guard(__func__, [&]() -> Status {{\n"
-                   f"{bodies[what]}return Status::go_on();\n}});\n}}\n\n"
+    bodies = {"create": f"{{\n*{d.desc} = new {d.struct};\n}}", "destroy": f"{{\ndelete {d.desc};\n}}",
+              "set": f"() -> Status {{\nconst {d.struct} wanted = {{{values}}};\n"
+                     f"MLUOPS_RETURN_IF_FINISHED(op::check_{family.name}_descriptor(wanted));\n*{d.argument} = wanted;\n"
+                     "return Status::go_on();\n}"}
+    given = {"create": d.desc, "set": d.argument, "destroy": d.desc}
+    return "".join(f"mluOpStatus_t {function}({', '.join(parameters)}) {{\n"
+                   f'return guard(__func__, {{{{"{given[what]}", {given[what]}}}}}, [&] {bodies[what]});\n}}\n\n'
                    for what, (function, parameters) in functions.items() if what in written)

@@ -174,6 +174,11 @@ class Checks(Names):
     def listed(self, tensors) -> str:
         return "{" + ", ".join(f"args.{t.name}" for t in tensors) + "}"
 
+    def of_run(self, run: List[Tensor], check: str, *more) -> str:
+        """A check of the only tensor, or of each."""
+        return (f"{check}({', '.join([f'args.{run[0].name}', *map(str, more)])})" if len(run) == 1 else
+                f"check_each({', '.join([self.listed(run), check, *map(str, more)])})")
+
     def _runs(self, tensors: List[Tensor], key, check) -> List[str]:
         """check(key, tensors) of each run of tensors that share a key and a condition."""
         made: List[str] = []
@@ -210,18 +215,13 @@ class Checks(Names):
                 for check in number_checks(arg, f"args.{arg.name}")]
 
     def word_ranks(self, names):
-        return self._runs(self.some(names), self.rank, lambda rank, run: f"has_rank(args.{run[0].name}, {rank})"
-                          if len(run) == 1 else f"have_rank({rank}, {self.listed(run)})")
+        return self._runs(self.some(names), self.rank, lambda rank, run: self.of_run(run, "has_rank", rank))
 
     def word_layouts(self, names):
         def check(kind, run):
-            if kind == "image" and len(run) == 1:
-                return f"has_image_layout(args.{run[0].name}, args.{self.op.image}, contract)"
             if kind == "image":
-                return f"have_image_layout({self.listed(run)}, args.{self.op.image}, contract)"
-            if kind == "array":
-                return f"are_arrays({self.listed(run)})"
-            return f"has_layout(args.{run[0].name}, MLUOP_LAYOUT_{kind.upper()})"
+                return self.of_run(run, "has_image_layout", f"args.{self.op.image}", "contract")
+            return self.of_run(run, "has_layout", f"MLUOP_LAYOUT_{kind.upper()}")
         return self._runs([t for t in self.some(names) if t.kind != "any"], lambda t: t.kind, check)
 
     def word_dtypes(self, names):
@@ -232,12 +232,9 @@ class Checks(Names):
         rest = [t for t in self.some(names) if t.name != lead or t.dtype != "T"]
 
         def check(dtype, run):
-            one, many = f"args.{run[0].name}", self.listed(run)
             of = run[0].like if run[0].where and run[0].like else lead
-            if dtype == "T":
-                return f"same_dtype({one}, args.{of})" if len(run) == 1 else f"have_dtype_of({many}, args.{of})"
-            wanted = f"MLUOP_DTYPE_{dtype}"
-            return f"has_dtype({one}, {wanted})" if len(run) == 1 else f"have_dtype({many}, {wanted})"
+            return (self.of_run(run, "same_dtype", f"args.{of}") if dtype == "T" else
+                    self.of_run(run, "has_dtype", f"MLUOP_DTYPE_{dtype}"))
 
         checks = self._runs(rest, lambda t: t.dtype, check)
         return checks if self.op.find(lead).dtype != "T" or (names and lead not in names) else [call(f"{first}(args.{lead}, contract)"), *checks]
@@ -273,14 +270,15 @@ class Checks(Names):
 
     def word_strides(self, names):
         return self._runs(self.some(names), lambda t: "", lambda _, run:
-                          f"are_dense({self.listed(run)}, MLUOP_STATUS_{self.op.strided})")
+                          self.of_run(run, "is_dense", f"MLUOP_STATUS_{self.op.strided}"))
 
     def word_countable(self, names):
         """countable(BAD_PARAM): with that status."""
         if names == ["BAD_PARAM"]:
-            return [f"if (const Status s = all_countable({self.listed(self.some([]))}, contract); s.failed()) {{ "
+            checked = self.of_run(self.some([]), "is_countable", "contract")
+            return [f"if (const Status s = {checked}; s.failed()) {{ "
                     "return Status::bad_param(s.text()); }"]
-        return [under([where], f"all_countable({self.listed(group)}, contract)")
+        return [under([where], self.of_run(group, "is_countable", "contract"))
                 for where, group in self.by_where(self.some(names))]
 
     def word_indexable(self, names):
@@ -304,13 +302,13 @@ class Checks(Names):
         first = f"!is_empty(args.{names[0][:-1]})" if names and names[0].endswith(":") else ""
         tensors = self.some(names[1:] if first else names)
         tensors = tensors if names else [t for t in tensors if not self.guard(t)]
-        return [under([first, where], f"have_data({self.listed(group)})") for where, group in self.by_where(tensors)]
+        return [under([first, where], self.of_run(group, "has_data")) for where, group in self.by_where(tensors)]
 
     def word_desc_pointers(self, names):
         return [call(f'not_null("{name}_desc", args.{name}.desc)') for name in names]
 
     def word_data_where_needed(self, names):
-        return [under([where], f"have_data_unless_empty({self.listed(group)})")
+        return [under([where], self.of_run(group, "has_data_unless_empty"))
                 for where, group in self.by_where(self.some(names))]
 
     def word_both(self, names):

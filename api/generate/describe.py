@@ -159,7 +159,6 @@ class Operator:
     strided: str
     members: Optional[str]
     bind: Dict[str, str]  # size -> the tensor that defines it, where that is not the first of `sizes`
-    sample: Dict[str, str]  # for equivalence.py: sizes to take, where a derived one names tensors
     python: dict = field(default_factory=dict)
     carried: List[Scalar] = field(default_factory=list)  # floats of its descriptor
 
@@ -195,14 +194,17 @@ class Getter:
     """A function that tells the bytes of a workspace."""
 
     function: str
-    doc: str
     of: "Operator"
     args: List[str]  # names of the operator's arguments, and at the end its own: the address of the size
     order: str
     bytes: List[str]  # the arrays, each the factors of its size
-    empty: str
+    wants: str  # what the bytes are, in words
+    more: str
     size: str
     handle: str
+
+    def tensors(self) -> List[Tensor]:
+        return [self.of.find(name) for name in self.args if isinstance(self.of.find(name), Tensor)]
 
 
 @dataclass
@@ -227,7 +229,6 @@ class Family:
     includes: List[str] = field(default_factory=list)
     hooks: str = ""
     letters: Dict[str, str] = field(default_factory=dict)  # how documentation writes sizes (documentation.py)
-    before: List[str] = field(default_factory=list)  # for equivalence.py: families whose files had this one's rules
     items: list = field(default_factory=list)  # structs, operators, getters, descriptors and prose in their order
 
     def of(self, kind: type) -> list:
@@ -246,7 +247,7 @@ current = Family()
 
 def start(name: str) -> Family:
     """The family that the next description describes."""
-    current.__init__(name=name, items=[], includes=[], before=[], problem_includes=[], numpy=True, letters={})
+    current.__init__(name=name, items=[], includes=[], problem_includes=[], numpy=True, letters={})
     return current
 
 
@@ -356,7 +357,7 @@ def operator(name: str, function: str, number: int, doc: str, args: str, order: 
              say: Dict[str, str] = {}, derive: Dict[str, str] = {}, rules: Dict[str, Rule] = {},
              fill: Dict[str, str] = {}, notes: Dict[str, str] = {}, check: str = "",
              handle: str = "mluOpHandle_t handle", problem_doc: str = "", strided: str = "NOT_SUPPORTED",
-             members: Optional[str] = None, bind: Dict[str, str] = {}, sample: Dict[str, str] = {}, **python) -> Operator:
+             members: Optional[str] = None, bind: Dict[str, str] = {}, **python) -> Operator:
     """One C function that runs an operator; README.md has the meaning of each part."""
     made = arguments(args)
     problem = problem or f"mluops{camel(name)}Problem"
@@ -367,16 +368,17 @@ def operator(name: str, function: str, number: int, doc: str, args: str, order: 
     image = image or (lead if lead in images else images[0] if images else "")
     shape = shape or f"mluops{camel(current.name)}Shape"
     op = Operator(name, function, number, doc, made, order, shape, problem, own, problem_doc, lead, image, floats, say,
-                  derive, rules, fill, keys, notes, check or name, handle, strided, members, bind, sample, python)
+                  derive, rules, fill, keys, notes, check or name, handle, strided, members, bind, python)
     current.items.append(op)
     return op
 
 
-def getter(function: str, of: str, args: str, order: str, bytes: str, doc: str, *, size: str = "workspace_size",
-           empty: str = "", handle: str = "mluOpHandle_t handle") -> None:
-    """`of`: the check of the operator that takes the workspace. `bytes`: arrays, one a line, the factors of each between commas; "": none."""
+def getter(function: str, of: str, args: str, order: str, bytes: str = "", wants: str = "", *, more: str = "",
+           size: str = "workspace_size", handle: str = "mluOpHandle_t handle") -> None:
+    """`of`: the check of the operator that takes the workspace. `bytes`: arrays, one a line, the factors of each between
+    commas; "": none. `wants` says what they are, `more` ends the documentation."""
     arrays = [line.strip() for line in bytes.strip().splitlines() if line.strip()]
-    current.items.append(Getter(function, doc, of, args.split(), order, arrays, empty, size, handle))
+    current.items.append(Getter(function, of, args.split(), order, arrays, wants, more, size, handle))
 
 
 def alias(function: str, of: str, doc: str, *args: str) -> None:

@@ -5,7 +5,7 @@ import re
 import textwrap
 from typing import List, Union
 
-from .checks import Names
+from .checks import Names, words_of
 from .describe import Argument, Descriptor, Family, Getter, Operator, Plain, Scalar, Tensor
 
 WIDTH = 115
@@ -113,4 +113,21 @@ def documentation(op: Operator, family: Family) -> str:
     if "@param" in op.doc:
         return op.doc
     made = Documented(op, family)
-    return "\n\n".join(part for part in (op.doc.strip(), made.parameters(), made.common()) if part)
+    forward = [other for other in family.of(Operator) if other.check == re.sub("_backward.*", "_forward", op.check) != op.check]
+    as_forward = f"Anything not described here is as in {forward[0].function}." if forward else ""
+    return "\n\n".join(part for part in (op.doc.strip(), as_forward, made.parameters(), made.common()) if part)
+
+
+def of_getter(g: Getter, family: Family) -> str:
+    """What bytes it tells, and what it refuses."""
+    order = words_of(g.order)
+    told = f"Bytes of {f'device memory that {g.of.function} wants: {g.wants}' if g.bytes else f'the workspace of {g.of.function}: 0'}."
+    if "form" in dict(order):
+        refused = f"Takes the arguments of the call. BAD_PARAM: {g.size} is NULL, or the call gives it."
+    else:
+        needed = [name for word, names in order if word in ("descs", "desc_pointers") for name in names]
+        maybe = " and ".join(f"{t.name}_desc" for t in g.tensors() if needed and t.name not in needed)
+        rank = Names(g.of, family).rank
+        ranked = [f"; {name} is not of rank {rank(g.of.find(name))}" for word, names in order if word == "ranks" for name in names]
+        refused = f"BAD_PARAM: an argument {f'but {maybe} ' if maybe else ''}is NULL{''.join(ranked)}."
+    return filled(" ".join(part for part in (told, refused, g.more) if part), 0)

@@ -149,8 +149,6 @@ class Function:
         number = next((s for s in self.numbers if s.name == name), None)
         if name.isdigit():
             return name
-        if any(s.name == name and s.kind == "bool" for s in self.numbers):
-            return number.python
         if number is not None:
             return number.python
         if name in self.fixed:

@@ -2,7 +2,7 @@
 they fill, and its case text."""
 
 import re
-from typing import List
+from typing import Dict, List
 
 from .checks import IDENTIFIER, Checks, call, memory_of, number_checks, words_of
 from .describe import Descriptor, Family, Getter, Operator, Plain, Prose, Scalar, Struct, Tensor, camel
@@ -151,26 +151,19 @@ def source(family: Family, mark: str) -> str:
     includes = [f'#include "{include}"\n' for include in
                 sorted(["common/case_text.h", *family.includes, *(["common/op/rois.h"] if any(
                     "batch_indices" in op.order for op in family.of(Operator)) else [])])]
-    made = f'{mark}#include "common/op/{family.name}.h"\n\n#include <limits>\n\n{"".join(includes)}\n'
-    made += "namespace mluops::op {\n\n"
-    made += "".join(descriptor_check(d, family) for d in family.of(Descriptor) if not d.by_hand)
+    made = "".join(descriptor_check(d, family) for d in family.of(Descriptor) if not d.by_hand)
     for op in first_of_each(family):
         made += check_functions(op, family)
     for g in getters_of(family):
         made += getter_function(g, family)
-    written = []
+    written: Dict[str, Operator] = {}  # the first of those that share a problem
     for op in family.of(Operator):
-        if op.keys is not None and op.problem not in written:
-            written.append(op.problem)
-            made += case_keys(op, family) + "\n"
-    made += "}  // namespace mluops::op\n"
-    if "std::min" in made:
-        made = made.replace("#include <limits>", "#include <algorithm>\n#include <limits>", 1)
-    if "numeric_limits" not in made and "std::min" in made:
-        made = made.replace("#include <limits>\n", "", 1)
-    elif "numeric_limits" not in made:
-        made = made.replace("#include <limits>\n\n", "")
-    return made
+        written.setdefault(op.problem if op.keys else "", op)
+    made += "".join(case_keys(op, family) + "\n" for problem, op in written.items() if problem)
+    std = "".join(f"#include <{header}>\n" for header, word in (("algorithm", "std::min"), ("limits", "numeric_limits"))
+                  if word in made)
+    return (f'{mark}#include "common/op/{family.name}.h"\n\n{std}\n{"".join(includes)}\n'
+            f"namespace mluops::op {{\n\n{made}}}  // namespace mluops::op\n")
 
 
 def check_functions(op: Operator, family: Family) -> str:

@@ -9,9 +9,7 @@ shape("mluopsActiveRotatedFilterShape",
       "rotations */", "Indices are arbitrary numbers.")
 
 getter("mluOpGetActiveRotatedFilterForwardWorkspaceSize", "active_rotated_filter_forward", "input",
-       "handle desc_pointers(input) size", "input.desc->elements, element_bytes(input)",
-       doc="""Bytes of device memory that mluOpActiveRotatedFilterForward wants: as many as input has.
-BAD_PARAM: an argument is NULL.""")
+       "handle desc_pointers(input) size", "input.desc->elements, element_bytes(input)", "as many as input has")
 
 operator("active_rotated_filter_forward", "mluOpActiveRotatedFilterForward", 88, doc="""Copies of a filter, rotated and with its orientations moved on.
 
@@ -36,5 +34,4 @@ mmcv's active_rotated_filter; docs/op/active_rotated_filter.md.""", args="""
            "power_of_two": rule("o > 0 && o <= 128 && (o & (o - 1)) == 0",
                                 "input: wanted a power of two of orientations, at most 128, got {o}", strict=True),
            "rotations": rule("r == 2 || r == 4 || r == 8", "indices: wanted 2, 4 or 8 rotations, got {r}", strict=True)},
-    sample={"h": "random_.chance(2) ? 1 : 3", "w": "h", "o": "random_.pick({1, 2, 4, 8})", "r": "random_.pick({2, 4, 8})"},
     smallest={"r": 2})

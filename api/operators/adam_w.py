@@ -71,11 +71,8 @@ empty tensor: BAD_PARAM. Strided tensors: NOT_SUPPORTED.""", args="""
     """, order="hook(check_adam_w_arguments)", shape=SHAPE, problem_doc="", no_numpy=True, lead="grad",
     derive={"count": "count_of(param)"}, fill={
         "remove_nan": "adamw_desc->need_remove_nan ? 1 : 0", "weight_decay": "static_cast<float>(adamw_desc->weight_decay)",
-        "grad_scale": "static_cast<float>(adamw_desc->grad_scale)"}, members=f"""  {SHAPE} shape;
-  float* param;
-  void* param_h; /* nullptr: not wanted */
-  float* momentum;
-  float* velocity;
-  const void* grad;
-""", keys="n=count nan=remove_nan lr beta1 beta2 bias1 bias2 eps=epsilon decay=weight_decay scale=grad_scale"
+        "grad_scale": "static_cast<float>(adamw_desc->grad_scale)"},
+    members="shape, param, param_h, momentum, velocity, grad",
+    notes={"param_h": "nullptr: not wanted"},
+    keys="n=count nan=remove_nan lr beta1 beta2 bias1 bias2 eps=epsilon decay=weight_decay scale=grad_scale"
          " half={p.param_h != nullptr ? 1 : 0}")

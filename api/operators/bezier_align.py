@@ -32,7 +32,7 @@ mluOp has no such operator. Source: Liu et al., "ABCNet", CVPR 2020; mmcv's bezi
 
 operator("bezier_align_backward", "mluOpExtBezierAlignBackward", 77, doc="""Gradient of mluOpExtBezierAlignForward with respect to input (scatter-add).
 
-Anything not described here is as in the forward call. B, H, W or C = 0: SUCCESS, nothing written.""", args="""
+B, H, W or C = 0: SUCCESS, nothing written.""", args="""
     in grad_output T image [rois, pooled_h, pooled_w, c]
     in beziers T [rois, 17]
     const float spatial_scale

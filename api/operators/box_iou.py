@@ -19,8 +19,7 @@ PAIRS = dict(
     say={"4": "numbers of a box", "5": "numbers of a box", "8": "numbers of a box"},
     rules={"same_count": rule("!aligned || m == n",
                               "bbox2: wanted dimension 0 to be {n} (bbox1, aligned), got {m} in {shape_text(bbox2)}")},
-    shapes={"ious": "(n,) if aligned else (n, m)"},
-    sample={"m": "aligned ? n : random_.size()", "ious": "aligned ? Dims{n} : Dims{n, m}"})
+    shapes={"ious": "(n,) if aligned else (n, m)"})
 
 operator("bbox_overlaps", "mluOpBboxOverlaps", 55, doc="""IoU, or shared area over that of the first box, of upright boxes.
 
@@ -64,8 +63,7 @@ Cost: some 300 flops a pair, 4 where two are far apart. Source: mmcv's box_iou_q
 
 SHAPE = shape("mluopsNmsRotatedShape", "n; int32_t width /**< 5, or 6 with a label */")
 
-getter("mluOpGetNmsRotatedWorkspaceSize", "nms_rotated", "boxes", "handle desc_pointers(boxes) size", "", size="workspace_size", doc="""Bytes of the workspace of mluOpNmsRotated: 0, it takes none.
-BAD_PARAM: NULL.""")
+getter("mluOpGetNmsRotatedWorkspaceSize", "nms_rotated", "boxes", "handle desc_pointers(boxes) size")
 
 operator("nms_rotated", "mluOpNmsRotated", 57, doc="""Keeps each box, best score first, whose IoU with every box kept before is not greater than a threshold.
 
@@ -82,7 +80,7 @@ IoUs are those of mluOpBoxIouRotated, not rounded to T. Cost: at most N^2 / 2 pa
           "data(boxes: boxes scores output) counts overlap",
     shape=SHAPE, keys="n iou=iou_threshold width",
     notes={'boxes': 'NULL where n = 0', 'scores': 'likewise', 'output': 'likewise', 'iou_threshold': 'not NaN'},
-    say={"n": "boxes"}, floats="FLOAT", sample={"width": "random_.number(5, 6)"}, smallest={"width": 5},
+    say={"n": "boxes"}, floats="FLOAT", smallest={"width": 5},
     rules={"labelled": rule("width == 5 || width == 6",
                             "boxes: wanted dimension 1 to be 5 (numbers of a box, or 6 with a label), got {width} in "
                             "{shape_text(boxes)}", wrong="boxes.1=7")})

@@ -49,9 +49,7 @@ no such operator. Source: Dosovitskiy et al., "FlowNet", ICCV 2015; mmcv's corre
     """,
     lead="input1", **WINDOWS)
 
-operator("correlation_backward", "mluOpExtCorrelationBackward", 83, doc="""Gradients of mluOpExtCorrelationForward with respect to both images.
-
-Anything not described here is as in the forward call.""", args="""
+operator("correlation_backward", "mluOpExtCorrelationBackward", 83, doc="""Gradients of mluOpExtCorrelationForward with respect to both images.""", args="""
     in grad_output T [n, p, p, out_h, out_w]
     in input1 T image [n, h, w, c]
     in input2 T like input1

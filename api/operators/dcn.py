@@ -6,6 +6,9 @@ family("Deformable convolution (DCN)", "mluOpDCNForward, BackwardData and Backwa
 /// Output pixels along an axis: less than 1 where the filter is larger than the padded map.
 std::int64_t dcn_out_size(std::int64_t size, std::int64_t padding, std::int64_t kernel, std::int64_t stride,
                           std::int64_t dilation);
+/// For the case text: rows above and below, columns left and right; a number of rows and one of columns.
+std::string pads_text(const mluopsDcnShape& s);
+std::string two_axes_text(std::int64_t h, std::int64_t w);
 """, letters={"batch": "N", "offsets": "G * Kh * Kw * 2", "taps": "G * Kh * Kw", "group_ci": "Ci / conv_group"})
 
 shape("mluopsDcnShape",
@@ -58,7 +61,7 @@ def fits(axis, which, filter):
                                     f"{{kernel_{axis}}} with dilation {{dilation[{which}]}}")
 
 
-def of(filter, output):
+def of(filter, output, bias):
     """What the three functions share, by their names of filter and output."""
     taps = {f"{t}.{size}": "that of the output" for t in ("offset", "mask") for size in ("batch", "out_h", "out_w")}
     small = "{0} >= 1 && {0} <= 2147483647"
@@ -90,12 +93,9 @@ def of(filter, output):
         fill={"pad_top": "pad[0]", "pad_left": "pad[2]", "stride_h": "stride[0]", "stride_w": "stride[1]",
               "dilation_h": "dilation[0]", "dilation_w": "dilation[1]", "groups": "conv_group",
               "deform_groups": "deformable_group"},
-        sample={"ci": "deformable_group * conv_group", "co": "conv_group * random_.number(1, 2)",
-                "batch": "im2col_step * random_.number(1, 2)", "h": "random_.number(3, 6)", "w": "random_.number(3, 6)",
-                "kernel_h": "random_.number(1, 2)", "kernel_w": "random_.number(1, 2)", "group_ci": "deformable_group",
-                "out_h": "stride[0] < 1 ? 0 : dcn_out_size(padded_h, 0, kernel_h, stride[0], dilation[0])",
-                "out_w": "stride[1] < 1 ? 0 : dcn_out_size(padded_w, 0, kernel_w, stride[1], dilation[1])"},
-        keys=None, lead="input")
+        keys="n=batch h w ci co kh=kernel_h kw=kernel_w stride={two_axes_text(p.shape.stride_h, p.shape.stride_w)} "
+             "pad={pads_text(p.shape)} dilation={two_axes_text(p.shape.dilation_h, p.shape.dilation_w)} g=groups "
+             f"dg=deform_groups mask? bias={bias}", lead="input")
 
 
 def form(images, bias=""):
@@ -110,9 +110,7 @@ def gradient(name):
     return f"descs({name}) layouts({name}) ranks({name}) dtypes({name}) sizes({name}) strides({name})"
 
 
-getter("mluOpGetDCNForwardWorkspaceSize", "dcn_forward", "dcn_desc input offset mask filter bias output", "size form", "", doc="""Bytes of device memory that mluOpDCNForward wants: 0, it works in memory of the handle.
-
-Takes the arguments of the call. BAD_PARAM: workspace_size is NULL, or the call gives it.""")
+getter("mluOpGetDCNForwardWorkspaceSize", "dcn_forward", "dcn_desc input offset mask filter bias output", "size form")
 
 operator("dcn_forward", "mluOpDCNForward", 52, doc="""Deformable convolution: a convolution whose taps are bilinear samples at learnt places (v1), weighted (v2).
 
@@ -136,17 +134,16 @@ N*Ho*Wo*Kh*Kw*Ci*(4 + Co/conv_group) multiply-adds. Source: Dai et al., "Deforma
         -- stride_h + 1, Wo likewise
     """,
     order=form("input filter output offset mask", "bias") + " | both(mask bias) data workspace overlap",
-    **of("filter", "output"),
+    **of("filter", "output", "{p.bias != nullptr ? 1 : 0}"),
     notes={'mask': 'may be NULL', 'bias': '[co]; may be NULL'})
 
-getter("mluOpGetDCNBakcwardDataWorkspaceSize", "dcn_backward_data", "dcn_desc input offset mask filter grad_output grad_input grad_offset grad_mask", "size form", "", doc="""Bytes of device memory that mluOpDCNBackwardData wants: 0, it works in memory of the handle. The name is the
-vendor's, letter by letter.
-
-Takes the arguments of the call. BAD_PARAM: workspace_size is NULL, or the call gives it.""")
+getter("mluOpGetDCNBakcwardDataWorkspaceSize", "dcn_backward_data",
+       "dcn_desc input offset mask filter grad_output grad_input grad_offset grad_mask", "size form",
+       more="The name is the vendor's, letter by letter.")
 
 operator("dcn_backward_data", "mluOpDCNBackwardData", 53, doc="""Gradients of mluOpDCNForward in input (a scatter-add), offset and mask.
 
-Bitwise reproducible at any number of threads. Anything not described here is as in the forward call.""", args="""
+Bitwise reproducible at any number of threads.""", args="""
     descriptor const mluOpDCNDescriptor_t dcn_desc
     in input T image [batch, h, w, ci]
     in offset T image [batch, out_h, out_w, offsets]
@@ -161,16 +158,15 @@ Bitwise reproducible at any number of threads. Anything not described here is as
     """,
     order=" ".join([form("input filter grad_output offset mask"), gradient("grad_input"), gradient("grad_offset"), "masks",
                     gradient("grad_mask"), "| both(mask grad_mask) data workspace overlap"]),
-    **of("filter", "grad_output"),
+    **of("filter", "grad_output", "{0}"),  # such a call has none
     notes={'mask': 'may be NULL', 'grad_mask': 'NULL exactly when mask is'})
 
-getter("mluOpGetDCNBackwardWeightWorkspaceSize", "dcn_backward_weight", "dcn_desc input offset mask grad_output grad_filter grad_bias", "size form", "", doc="""Bytes of device memory that mluOpDCNBackwardWeight wants: 0, it works in memory of the handle.
-
-Takes the arguments of the call. BAD_PARAM: workspace_size is NULL, or the call gives it.""")
+getter("mluOpGetDCNBackwardWeightWorkspaceSize", "dcn_backward_weight",
+       "dcn_desc input offset mask grad_output grad_filter grad_bias", "size form")
 
 operator("dcn_backward_weight", "mluOpDCNBackwardWeight", 54, doc="""Gradients of mluOpDCNForward in filter and bias.
 
-Bitwise reproducible at any number of threads. Anything not described here is as in the forward call.""", args="""
+Bitwise reproducible at any number of threads.""", args="""
     descriptor const mluOpDCNDescriptor_t dcn_desc
     in input T image [batch, h, w, ci]
     in offset T image [batch, out_h, out_w, offsets]
@@ -181,5 +177,5 @@ Bitwise reproducible at any number of threads. Anything not described here is as
     out? grad_bias T [co] -- NULL with a NULL descriptor: not wanted
     """,
     order=form("input grad_filter grad_output offset mask", "grad_bias") + " | both(mask grad_bias) data workspace overlap",
-    **of("grad_filter", "grad_output"),
+    **of("grad_filter", "grad_output", "{p.grad_bias != nullptr ? 1 : 0}"),
     notes={'mask': 'may be NULL', 'grad_bias': '[co]; may be NULL'})

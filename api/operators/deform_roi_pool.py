@@ -36,9 +36,7 @@ ICCV 2017; deform_roi_pool design document.""", args="""
     say=SAY, rules={"images": images("input.0=0")}, handle="const mluOpHandle_t handle")
 
 operator("deform_roi_pool_backward", "mluOpDeformRoiPoolBackward", 7, doc="""Gradients of mluOpDeformRoiPoolForward. grad_offset uses the unclamped sample coordinates
-(docs/op/deform_roi_pool.md).
-
-Anything not described here is as in the forward call.""", args="""
+(docs/op/deform_roi_pool.md).""", args="""
     in grad_output T image [rois, pooled_height, pooled_width, c]
     in input T image [batch, h, w, c]
     in rois T any [rois, 5]

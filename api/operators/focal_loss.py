@@ -70,9 +70,7 @@ they are not negative either.""",
 operator("focal_loss_sigmoid_backward", "mluOpFocalLossSigmoidBackward", 22, doc="""Derivative of each element of mluOpFocalLossSigmoidForward with respect to its logit:
 
   grad_input[n,c] = -alpha (1-p)^gamma (1 - p - gamma p log(p))          where target[n] = c,
-                    -(1-alpha) p^gamma (gamma (1-p) log(1-p) - p)        elsewhere; times the weight
-
-Anything not described here is as in mluOpFocalLossSigmoidForward.""", args="""
+                    -(1-alpha) p^gamma (gamma (1-p) log(1-p) - p)        elsewhere; times the weight""", args="""
     const mluOpComputationPreference_t prefer -- HIGH_PRECISION, else NOT_SUPPORTED
     const mluOpLossReduction_t reduction
     in input T [n, c]
@@ -113,9 +111,7 @@ operator("focal_loss_softmax_backward", "mluOpExtFocalLossSoftmaxBackward", 24, 
 
   b[n]            = alpha (-(1-p)^gamma + gamma (1-p)^(gamma-1) p log(p)), times the weight; the second term is 0
                     where p is 1
-  grad_input[n,c] = b[n] ((1 where c = target[n], else 0) - softmax[n,c]), 0 where target[n] is negative
-
-Anything not described here is as in mluOpExtFocalLossSoftmaxForward.""", args="""
+  grad_input[n,c] = b[n] ((1 where c = target[n], else 0) - softmax[n,c]), 0 where target[n] is negative""", args="""
     in softmax:input T [n, c] py=softmax
     in target INT32 [n]
     in? weight T [c] where weight.desc != nullptr && !is_empty(weight)

@@ -9,8 +9,8 @@ shape("mluopsGenerateProposalsShape", "n /* may be 0 */; h, w, a /* h * w * a < 
       "[n*post_nms_top_n,4], rpn_roi_probs [n*post_nms_top_n], rpn_rois_num [n].")
 
 getter("mluOpGetGenerateProposalsV2WorkspaceSize", "generate_proposals_v2", "scores",
-       "handle desc_pointers(scores) size ranks(scores) layouts(scores) nonzero", "", size="size", doc="""Bytes of the workspace of mluOpGenerateProposalsV2: 0, it takes none.
-BAD_PARAM: NULL; scores that are not ARRAY [N, H, W, A] with H, W, A >= 1.""")
+       "handle desc_pointers(scores) size ranks(scores) layouts(scores) nonzero", more="H, W or A = 0, or another layout than ARRAY: BAD_PARAM.",
+       size="size")
 
 alias("mluOpGetGenerateProposalsV2WorkspaceSize_v2", "mluOpGetGenerateProposalsV2WorkspaceSize", "",
       "const int32_t pre_nms_top_n")
@@ -54,20 +54,11 @@ generate_proposals; docs/op/generate_proposals.md.""", args="""
            "nonzero": rule("h > 0 && w > 0 && a > 0", "scores: wanted a non-empty tensor, got {shape_text(scores)}",
                            wrong="scores.1=0"),
            "few_anchors": rule("all >= 0 && all <= 2147483647", "scores: wanted fewer than 2^31 anchors of an image, got more",
-                               "NOT_SUPPORTED")}, members="""
-  mluopsGenerateProposalsShape shape;
-  const void* scores; /* these and all below: NULL where n = 0 */
-  const void* bbox_deltas;
-  const void* im_shape; /* height, width */
-  const void* anchors;
-  const void* variances;
-  void* rpn_rois;
-  void* rpn_roi_probs;
-  int32_t* rpn_rois_num;
-  int32_t* rpn_rois_batch_size; /* never NULL */
-  int64_t pre_nms_top_n;        /* <= 0: all */
-  int64_t post_nms_top_n;       /* >= 1; n times it < 2^31 */
-  double nms_thresh;            /* > 0 */
-  double min_size;              /* may be NaN: 1 */
-  int32_t pixel_offset;         /* 0 or 1 */
-""")
+                               "NOT_SUPPORTED")},
+    members="shape, scores, bbox_deltas, im_shape, anchors, variances, rpn_rois, rpn_roi_probs, rpn_rois_num, "
+            "rpn_rois_batch_size, int64_t pre_nms_top_n, int64_t post_nms_top_n, nms_thresh, min_size, "
+            "int32_t pixel_offset",
+    notes={"scores": "these and all below: NULL where n = 0", "im_shape": "height, width",
+           "rpn_rois_batch_size": "never NULL", "pre_nms_top_n": "<= 0: all",
+           "post_nms_top_n": ">= 1; n times it < 2^31", "nms_thresh": "> 0", "min_size": "may be NaN: 1",
+           "pixel_offset": "0 or 1"})

@@ -68,9 +68,8 @@ mluOpStatus_t MLUOP_WIN_API mluOpGetSparseConvolutionNumActOut(mluOpSparseConvol
 """)
 
 getter("mluOpGetIndicePairsWorkspaceSize", "get_indice_pairs",
-       "sparse_conv_desc indices indice_pairs out_indices indice_num", "size form",
-       "pairs, 5, sizeof(std::int32_t)", doc="""Bytes of device memory that mluOpGetIndicePairs wants: five INT32 for each place of a pair; 0 where a tensor is
-empty. Takes the arguments of the call. BAD_PARAM: workspace_size is NULL, or the call gives it.""")
+       "sparse_conv_desc indices indice_pairs out_indices indice_num", "size form", "pairs, 5, sizeof(std::int32_t)",
+       "five INT32 for each place of a pair; 0 where a tensor is empty")
 
 operator("get_indice_pairs", "mluOpGetIndicePairs", 45, doc="""Which inputs of a sparse convolution meet which outputs, for each offset of the filter.
 
@@ -103,8 +102,6 @@ grids; sub_m wants stride and dilation 1. Cost: K*L look-ups. Source: mmcv's get
     say={"width": "a batch and a place", "offsets": "the volume of the filter", "2": "input and output",
          "inputs": "the rows of indices"},
     fill={"shape": "pairs_shape_of(args)", "num_act_out": "&sparse_conv_desc->num_act_out"},
-    sample={"width": "dimNb - 1", "offsets": "filter_space[0] * filter_space[1] * (dimNb > 4 ? filter_space[2] : 1) * "
-                                             "(dimNb > 5 ? filter_space[3] : 1)", "pairs": "0"},
     members="""
   mluopsGetIndicePairsShape shape;
   const int32_t* indices; /**< [inputs,axes+1]: batch and place, arbitrary numbers */

@@ -19,6 +19,9 @@ Status has_filter_layout(const TensorArg& filters, int least_axes, int most_axes
 Status rows_have_places(const TensorArg& rows, const TensorArg& pairs, std::int64_t inverse);
 /// Numbers of pairs of the gradient in features.
 Status are_data_pairs(const IndiceConvolutionBackwardDataArgs& args);
+/// For the case text: the sides of filters of so many offsets, a cube of three axes or a row; the order of filters.
+std::string sides_text(const mluopsIndicePairs& pairs);
+const char* filters_text(const mluopsIndiceConvolutionShape& s, const mluopsIndicePairs& pairs);
 """)
 
 struct("mluopsIndicePairs", """
@@ -38,7 +41,7 @@ SHAPE = struct("mluopsIndiceConvolutionShape", """
 strides[2]*o, all of them a dense tensor. inverse: inputs are the second row of the pairs, outputs the first.""")
 
 
-def of(rows, filters, results, least_axes, status, layout_status, special, **sample):
+def of(rows, filters, results, least_axes, status, layout_status, special):
     """What the three functions share, by their names of the tensors."""
     every = f"{rows} {filters} indice_pairs {results}"
     return dict(
@@ -55,19 +58,17 @@ def of(rows, filters, results, least_axes, status, layout_status, special, **sam
                                                     "got {offsets} in {shape_text(indice_pairs)}")},
         fill={"pairs": "indice_pairs_of(indice_pairs, indice_num)", "inverse": "static_cast<std::int32_t>(args.inverse)",
               "filter_strides[3]": "{" + ", ".join(f"form_of({filters}).strides[{i}]" for i in range(3)) + "}"},
-        sample={"ci": "random_.number(1, 3)", "co": "random_.number(1, 3)", "volume": "random_.number(1, 3)", "most": "1",
-                filters: "{volume, 1, 1, ci, co}", "offsets": "volume", "places": "inputs", **sample},
-        shape=SHAPE, keys=None, lead=rows)
+        shape=SHAPE, lead=rows,
+        keys="l=inputs m=outputs ci co k={sides_text(p.pairs)} inverse filters={filters_text(p.shape, p.pairs)}")
 
 
-getter("mluOpGetIndiceConvolutionForwardWorkspaceSize", "indice_convolution_forward", "features filters indice_pairs features_out indice_num num_act_out inverse sub_m", "size form", """
+getter("mluOpGetIndiceConvolutionForwardWorkspaceSize", "indice_convolution_forward",
+       "features filters indice_pairs features_out indice_num num_act_out inverse sub_m", "size form", """
     most, ci, element_bytes(features)
     most, co, element_bytes(features)
     features_out.desc->elements, element_bytes(features)
-""", size="size", doc="""Bytes of device memory that mluOpIndiceConvolutionForward wants: a row of inputs and one of outputs for each pair of
-the offset with most of them, and the outputs once more.
-
-Takes the arguments of the call. BAD_PARAM: size is NULL, or the call gives it.""")
+    """, "a row of inputs and one of outputs for each pair of the offset with most of them, and the outputs once more",
+       size="size")
 
 operator("indice_convolution_forward", "mluOpIndiceConvolutionForward", 46, doc="""A convolution over the pairs that mluOpGetIndicePairs found.
 
@@ -87,30 +88,21 @@ A tensor empty: SUCCESS, nothing written. Cost: 2*Ci*Co flops a pair. Source: Ya
     workspace
     out features_out T any [outputs, co]
     """,
-    **of("features", "filters", "features_out", 3, "NOT_SUPPORTED", "NOT_SUPPORTED", "hook(has_dim features_out 0 num_act_out \"num_act_out\")",
-         outputs="num_act_out"),
-    members="""
-  mluopsIndiceConvolutionShape shape;
-  mluopsIndicePairs pairs;
-  const void* features;
-  const void* filters;
-  void* features_out;
-""")
+    **of("features", "filters", "features_out", 3, "NOT_SUPPORTED", "NOT_SUPPORTED", "hook(has_dim features_out 0 num_act_out \"num_act_out\")"),
+    members="shape, mluopsIndicePairs pairs, features, filters, features_out")
 
-getter("mluOpGetIndiceConvolutionBackwardDataWorkspaceSize", "indice_convolution_backward_data", "output_grad filters indice_pairs input_grad indice_num inverse", "size form", """
+getter("mluOpGetIndiceConvolutionBackwardDataWorkspaceSize", "indice_convolution_backward_data",
+       "output_grad filters indice_pairs input_grad indice_num inverse", "size form", """
     most, ci, element_bytes(input_grad)
     most, co, element_bytes(input_grad)
     filters.desc->elements + input_grad.desc->elements, element_bytes(input_grad)
-""", size="workspace_size", doc="""Bytes of device memory that mluOpIndiceConvolutionBackwardData wants: a row of each gradient for each pair of the
-offset with most of them, filters and input_grad once more.
-
-Takes the arguments of the call. BAD_PARAM: workspace_size is NULL, or the call gives it.""")
+    """, "a row of each gradient for each pair of the offset with most of them, filters and input_grad once more")
 
 operator("indice_convolution_backward_data", "mluOpIndiceConvolutionBackwardData", 47, doc="""Gradient of mluOpIndiceConvolutionForward in features.
 
   input_grad[i,:] = sum over k and the pairs (i, o) of k of  output_grad[o,:] * transpose of filters[k]
 
-Anything not described here is as in the forward function. STRICT: no offset has more than M pairs.""", args="""
+STRICT: no offset has more than M pairs.""", args="""
     in output_grad:grad_output T any [outputs, co] py=output_grad
     in filters T any [volume, ci, co] -- layouts of the forward function; NHWC, NCHW and HWCN (two axes) under STRICT too
     in indice_pairs INT32 any [offsets, 2, places]
@@ -121,28 +113,19 @@ Anything not described here is as in the forward function. STRICT: no offset has
     out input_grad:grad_input T any [inputs, ci] py=input_grad
     """,
     **of("input_grad", "filters", "output_grad", 2, "NOT_SUPPORTED", "BAD_PARAM", "hook(are_data_pairs)"),
-    members="""
-  mluopsIndiceConvolutionShape shape;
-  mluopsIndicePairs pairs;
-  const void* grad_output;
-  const void* filters;
-  void* grad_input;
-""")
+    members="shape, mluopsIndicePairs pairs, grad_output, filters, grad_input")
 
-getter("mluOpGetIndiceConvolutionBackwardFilterWorkspaceSize", "indice_convolution_backward_filter", "features output_grad indice_pairs filters_grad indice_num inverse sub_m", "size form", """
+getter("mluOpGetIndiceConvolutionBackwardFilterWorkspaceSize", "indice_convolution_backward_filter",
+       "features output_grad indice_pairs filters_grad indice_num inverse sub_m", "size form", """
     most, ci, element_bytes(features)
     most, co, element_bytes(features)
     filters_grad.desc->elements, element_bytes(features)
-""", size="size", doc="""Bytes of device memory that mluOpIndiceConvolutionBackwardFilter wants: a row of inputs and one of outputs for each
-pair of the offset with most of them, and filters_grad once more.
-
-Takes the arguments of the call. BAD_PARAM: size is NULL, or the call gives it.""")
+    """, "a row of inputs and one of outputs for each pair of the offset with most of them, and filters_grad once more",
+       size="size")
 
 operator("indice_convolution_backward_filter", "mluOpIndiceConvolutionBackwardFilter", 48, doc="""Gradient of mluOpIndiceConvolutionForward in filters.
 
-  filters_grad[k] = sum over the pairs (i, o) of k of  transpose of features[i,:] * output_grad[o,:]
-
-Anything not described here is as in the forward function.""", args="""
+  filters_grad[k] = sum over the pairs (i, o) of k of  transpose of features[i,:] * output_grad[o,:]""", args="""
     in features T any [inputs, ci]
     in output_grad:grad_output T any [outputs, co] py=output_grad
     in indice_pairs INT32 any [offsets, 2, places]
@@ -154,10 +137,4 @@ Anything not described here is as in the forward function.""", args="""
         -- mluOpIndiceConvolutionBackwardData
     """,
     **of("features", "filters_grad", "output_grad", 2, "BAD_PARAM", "NOT_SUPPORTED", ""),
-    members="""
-  mluopsIndiceConvolutionShape shape;
-  mluopsIndicePairs pairs;
-  const void* features;
-  const void* grad_output;
-  void* grad_filters;
-""")
+    members="shape, mluopsIndicePairs pairs, features, grad_output, grad_filters")

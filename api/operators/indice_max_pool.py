@@ -26,12 +26,8 @@ A tensor empty: SUCCESS, nothing written. Cost: C comparisons a pair. Source: mm
           "sizes(features features_out) dense indexable(features.0 features_out.0) "
           "done_if_empty(features indice_pairs features_out) data overlap",
     keys=KEYS,
-    say=SAY, members="""
-  mluopsIndiceMaxPoolShape shape;
-  mluopsIndicePairs pairs;
-  const void* features;
-  void* features_out;
-""", fill={"pairs": "indice_pairs_of(indice_pairs, indice_num)"})
+    say=SAY,
+    members="shape, mluopsIndicePairs pairs, features, features_out", fill={"pairs": "indice_pairs_of(indice_pairs, indice_num)"})
 
 operator("indice_max_pool_backward", "mluOpExtIndiceMaxPoolBackward", 50, doc="""Gradient of mluOpExtIndiceMaxPoolForward.
 
@@ -52,11 +48,5 @@ described here is as in the forward call.""", args="""
           "indexable(features.0 features_out.0) "
           "done_if_empty(features features_out grad_output indice_pairs grad_input) data overlap",
     keys=KEYS,
-    say=SAY, members="""
-  mluopsIndiceMaxPoolShape shape;
-  mluopsIndicePairs pairs;
-  const void* features;
-  const void* features_out;
-  const void* grad_output;
-  void* grad_input;
-""", fill={"pairs": "indice_pairs_of(indice_pairs, indice_num)"})
+    say=SAY,
+    members="shape, mluopsIndicePairs pairs, features, features_out, grad_output, grad_input", fill={"pairs": "indice_pairs_of(indice_pairs, indice_num)"})

@@ -10,8 +10,7 @@ shape("mluopsMaskedIm2colShape", "c, h, w; m /* MaskedCol2im: may be 0 */; kerne
       "Image [c,h,w], columns [c*kernel_h*kernel_w,m]; MaskedCol2im: kernel 1 x 1, no padding.")
 
 getter("mluOpGetMaskedIm2colForwardWorkspaceSize", "masked_im2col_forward",
-       "feature mask_h_idx mask_w_idx kernel_h kernel_w data_col", "handle descs size", "", size="workspace_size", doc="""Bytes of the workspace of mluOpMaskedIm2colForward: 0, it takes none.
-BAD_PARAM: NULL.""")
+       "feature mask_h_idx mask_w_idx kernel_h kernel_w data_col", "handle descs size")
 
 SAY = {"feature.1": "one image", "im.1": "one image", "m": "mask_h_idx", "channels": "the channels of the image"}
 
@@ -38,11 +37,10 @@ M = 0: SUCCESS, nothing written. Cost: each element of data_col is written once.
     keys="c h w m kh=kernel_h kw=kernel_w padh=pad_h padw=pad_w",
     notes={'mask_h_idx': 'arbitrary', 'mask_w_idx': 'likewise'},
     say=SAY, derive={"window": "kernel_h * kernel_w"},
-    sizes={"columns": "c * kernel_h * kernel_w"}, sample={"columns": "c * kernel_h * kernel_w"})
+    sizes={"columns": "c * kernel_h * kernel_w"})
 
 getter("mluOpGetMaskedCol2imForwardWorkspaceSize", "masked_col2im_forward", "col mask_h_idx mask_w_idx im",
-       "handle descs size", "", size="workspace_size", doc="""Bytes of the workspace of mluOpMaskedCol2imForward: 0, it takes none.
-BAD_PARAM: NULL.""")
+       "handle descs size")
 
 operator("masked_col2im_forward", "mluOpMaskedCol2imForward", 64, doc="""Puts columns at chosen pixels of an image that is 0 elsewhere.
 

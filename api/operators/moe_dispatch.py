@@ -37,7 +37,7 @@ operator("moe_dispatch_forward", "mluOpMoeDispatchForward", 96, doc=f"""Puts eac
     rules=FITS, fill={"experts": "args.num_experts"}, no_numpy=True)
 
 getter("mluOpGetMoeDispatchBackwardGateWorkspaceSize", "moe_dispatch_backward_gate", "input",
-       "handle descs(input) size", "", """Bytes of the workspace of mluOpMoeDispatchBackwardGate: 0. BAD_PARAM: an argument is NULL.""")
+       "handle descs(input) size")
 
 operator("moe_dispatch_backward_gate", "mluOpMoeDispatchBackwardGate", 97, doc=f"""The gradient of gates: grad_gates[i] = the sum over h of dispatch[row of i, h] * input[i, h].
 

@@ -40,9 +40,7 @@ B, M, D or Q = 0: BAD_PARAM. S, L or P = 0: data_col is 0. Cost: 4*B*Q*M*L*P*D m
           "hook(check_levels data_value data_spatial_shapes data_level_start_index) overlap",
     bind={"queries": "data_col", "points": "data_attn_weight"}, **ATTENTION)
 
-operator("ms_deform_attn_backward", "mluOpMsDeformAttnBackward", 44, doc="""Gradients of mluOpMsDeformAttnForward; that of value is a scatter-add.
-
-Anything not described here is as in mluOpMsDeformAttnForward.""", args="""
+operator("ms_deform_attn_backward", "mluOpMsDeformAttnBackward", 44, doc="""Gradients of mluOpMsDeformAttnForward; that of value is a scatter-add.""", args="""
     in value T any [batch, keys, heads, channels]
     in spatial_shapes INT32 [levels, 2] py=value_spatial_shapes
     in level_start_index INT32 [levels] py=value_level_start_index

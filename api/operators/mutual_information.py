@@ -22,7 +22,7 @@ INPUTS = """
 TYPES = "B = 0: SUCCESS, nothing written. Source: k2's mutual_information_cuda.cu."
 
 getter("mluOpGetMutualInformationForwardWorkspaceSize", "mutual_information_forward", "px py opt_boundary p ans",
-       "handle descs(px py p ans) size", "", """Bytes of the workspace of mluOpMutualInformationForward: 0. BAD_PARAM: an argument but opt_boundary_desc is NULL.""")
+       "handle descs(px py p ans) size")
 
 operator("mutual_information_forward", "mluOpMutualInformationForward", 105, doc=f"""The logarithm of the probability of all paths through a lattice of symbols and frames.
 
@@ -41,8 +41,7 @@ Computed in double, rounded once. {TYPES}""", args=INPUTS + """
     no_numpy=True)
 
 getter("mluOpGetMutualInformationBackwardWorkspaceSize", "mutual_information_backward",
-       "px py opt_boundary p ans_grad overwrite_ans_grad", "handle descs(px py p ans_grad) size", "",
-       """Bytes of the workspace of mluOpMutualInformationBackward: 0. BAD_PARAM: an argument but opt_boundary_desc is NULL.""")
+       "px py opt_boundary p ans_grad overwrite_ans_grad", "handle descs(px py p ans_grad) size")
 
 operator("mutual_information_backward", "mluOpMutualInformationBackward", 106, doc=f"""The gradients of px and py.
 
@@ -64,13 +63,6 @@ Computed in double from p as it is, rounded once. S = T = 0: SUCCESS, nothing wr
           "done_if_empty(ans_grad) done_if(s == 0 && t == 0) data_where_needed(px py px_grad py_grad) data(p ans_grad) "
           "overlap hook(has_boundaries_inside opt_boundary s t)",
     shape=SHAPE, keys="b s t boundary={p.opt_boundary != nullptr ? 1 : 0} overwrite={p.overwrite_ans_grad}",
-    floats="FLOAT", say=SAY, derive=DERIVE, no_numpy=True, members=f"""  {SHAPE} shape;
-  const void* px;
-  const void* py;
-  const void* opt_boundary; /* nullptr: 0, 0, s, t */
-  const void* p;
-  void* ans_grad;
-  void* px_grad;
-  void* py_grad;
-  int32_t overwrite_ans_grad;
-""")
+    floats="FLOAT", say=SAY, derive=DERIVE, no_numpy=True,
+    members="shape, px, py, opt_boundary, p, ans_grad, px_grad, py_grad, int32_t overwrite_ans_grad",
+    notes={"opt_boundary": "nullptr: 0, 0, s, t"})

@@ -111,9 +111,8 @@ struct mluOpNmsStruct {
 """,
     docs={"set": """As mluOpSetNmsDescriptor, for boxes and scores of double: the thresholds are not rounded to float."""})
 
-getter("mluOpGetNmsWorkspaceSize", "nms", "nms_desc boxes confidence", "handle descriptor desc_pointers(boxes) size", "",
-       size="size", doc="""Bytes of workspace mluOpNms wants: 0, the host takes memory of its own.
-BAD_PARAM: handle, nms_desc, boxes_desc or size is NULL.""")
+getter("mluOpGetNmsWorkspaceSize", "nms", "nms_desc boxes confidence", "handle descriptor desc_pointers(boxes) size",
+       size="size")
 
 SAY = {"4": "x1, y1, x2, y2", "5": "x1, y1, x2, y2, score", "n": "the number of boxes"}
 
@@ -156,24 +155,17 @@ NOT_SUPPORTED. Source: mmcv's nms; docs/op/nms.md.""", args="""
           "score_threshold": "nms_threshold(args)",
           "room": "size_of(output, nms_output_mode(args) == MLUOP_NMS_OUTPUT_TARGET_CONFIDENCE_AND_POS_2 ? 1 : 0)",
           "pad": "numbers == 4 && desc.pad_to_max_output_size ? 1 : 0", "box_numbers": "static_cast<int>(numbers)"},
-    sample={"room": "random_.number(2, 4)", "boxes": "input_layout == 0 ? Dims{size_n, 4} : Dims{4, size_n}",
-            "output": "output_mode == 0 ? Dims{size_room + 8} : output_mode == 1 ? Dims{size_room + 8, 5} : Dims{5, size_room + 8}"},
-    members="""
-  mluopsNmsShape shape;
-  mluOpDataType_t score_dtype; /* INVALID where box_numbers is 7 */
-  mluOpNmsBoxPointMode_t box_mode;
-  mluOpNmsOutputMode_t output_mode; /* indices or one of the two forms of score and box, in dtype */
-  int transposed;                   /* boxes are [box_numbers, boxes] */
-  double score_threshold;           /* boxes count where score > it; NaN: all of them, NaN scores first */
-  int64_t max_output;
-  int64_t room; /* boxes there is room for in output: the row length of [5, room] */
-  int pad;      /* zeros up to max_output boxes; room is then at least as much */
-  const void* boxes;
-  const void* scores; /* NULL where box_numbers is 7 */
-  void* output;
-  int32_t* output_size;
-  int box_numbers; /* 4, or 7: boxes as those of mluopsNms3dProblem, rotated, without scores; output: indices */
-""")
+    members="shape, mluOpDataType_t score_dtype, mluOpNmsBoxPointMode_t box_mode, "
+            "mluOpNmsOutputMode_t output_mode, int transposed, double score_threshold, int64_t max_output, "
+            "int64_t room, int pad, boxes, scores, void* output, output_size, int box_numbers",
+    notes={"score_dtype": "INVALID where box_numbers is 7",
+           "output_mode": "indices or one of the two forms of score and box, in dtype",
+           "transposed": "boxes are [box_numbers, boxes]",
+           "score_threshold": "boxes count where score > it; NaN: all of them, NaN scores first",
+           "room": "boxes there is room for in output: the row length of [5, room]",
+           "pad": "zeros up to max_output boxes; room is then at least as much",
+           "scores": "NULL where box_numbers is 7",
+           "box_numbers": "4, or 7: boxes as those of mluopsNms3dProblem, rotated, without scores; output: indices"})
 
 prose("""
 /** What mluOpExtSoftNms multiplies the score of a box by, given its IoU with the box kept last. */
@@ -205,19 +197,11 @@ Source: Bodla et al., "Soft-NMS", ICCV 2017; mmcv's soft_nms, whose order of equ
     shape=SHAPE, keys=None, say=SAY,
     fill={"index_dtype": "indices.desc->dtype", "shape.boxes": "n", "iou_threshold": "iou_threshold.of(boxes.desc->dtype)",
           "offset": "static_cast<float>(args.offset)"},
-    members="""
-  mluopsNmsShape shape;
-  float sigma;
-  float min_score;
-  mluOpExtSoftNmsMethod_t method;
-  const void* boxes;  /* [boxes,4] */
-  const void* scores; /* [boxes] */
-  void* dets;         /* [boxes,5] */
-  void* indices;
-  int32_t* output_size;
-  double exact_sigma;     /* sigma; in DOUBLE what the caller may have given more exactly */
-  double exact_min_score; /* likewise */
-""")
+    members="shape, float sigma, float min_score, mluOpExtSoftNmsMethod_t method, boxes, scores, dets, "
+            "void* indices, output_size, double exact_sigma, double exact_min_score",
+    notes={"boxes": "[boxes,4]", "scores": "[boxes]", "dets": "[boxes,5]",
+           "exact_sigma": "sigma; in DOUBLE what the caller may have given more exactly",
+           "exact_min_score": "likewise"})
 
 operator("nms_match", "mluOpExtNmsMatch", 12, doc="""Groups boxes by suppression: every box belongs to the best box kept before it whose IoU with it is at least the
 threshold, or is kept itself.
@@ -235,10 +219,5 @@ N = 0: SUCCESS, *group_count is 0. Source: mmcv's nms_match.""", args="""
     shape=SHAPE, keys=None, say=SAY,
     fill={"index_dtype": "indices.desc->dtype", "shape.boxes": "n", "iou_threshold": "iou_threshold.of(dets.desc->dtype)",
           "offset": "0.0F"},
-    members="""
-  mluopsNmsShape shape; /* offset is 0 */
-  const void* dets;     /* [boxes,5] */
-  void* indices;
-  void* group_sizes;
-  int32_t* group_count;
-""")
+    members="shape, dets, void* indices, void* group_sizes, group_count",
+    notes={"shape": "offset is 0", "dets": "[boxes,5]"})

@@ -5,8 +5,8 @@ family("PolyNms", "mlu_op.h of mlu-ops.")
 
 shape("mluopsPolyNmsShape", "n", "n < 2^31.")
 
-getter("mluOpGetPolyNmsWorkspaceSize", "poly_nms", "boxes", "handle desc_pointers(boxes) size ranks(boxes) sizes(boxes)", "", size="size", doc="""Bytes of the workspace of mluOpPolyNms: 0, it takes none.
-BAD_PARAM: NULL; boxes that are not [N, 9].""")
+getter("mluOpGetPolyNmsWorkspaceSize", "poly_nms", "boxes",
+       "handle desc_pointers(boxes) size ranks(boxes) sizes(boxes)", size="size")
 
 SAY = {"n": "boxes", "9": "x and y of four corners, score"}
 

@@ -44,8 +44,7 @@ written. Source: Liu et al., "SSD", ECCV 2016; Paddle's prior_box; docs/op/prior
     derive={"priors": "count_priors(sizes, ratios, squares)"}, sizes={"priors": "sizes * ratios + squares"},
     rules={"all_or_none": rule("squares == 0 || squares == sizes", "max_sizes: wanted dimension 0 to be {sizes} (those of "
                                "min_sizes, or none), got {squares} in {shape_text(max_sizes)}")},
-    fill={"shape.max_sizes": "squares", "max_sizes": "is_empty(max_sizes) ? nullptr : max_sizes.data"},
-    sample={"squares": "random_.chance(2) ? 0 : sizes", "priors": "sizes * ratios + squares"}, members="""
+    fill={"shape.max_sizes": "squares", "max_sizes": "is_empty(max_sizes) ? nullptr : max_sizes.data"}, members="""
   mluopsPriorBoxShape shape;
   const void* min_sizes;
   const void* aspect_ratios;

@@ -34,7 +34,7 @@ mmcv's prroi_pool; docs/op/prroi_pool.md.""", args="""
 
 operator("prroi_pool_backward", "mluOpExtPrRoiPoolBackward", 81, doc="""Gradients of mluOpExtPrRoiPoolForward with respect to input (scatter-add) and to rois.
 
-Anything not described here is as in the forward call. B, H, W or C = 0: SUCCESS, nothing written.""", args="""
+B, H, W or C = 0: SUCCESS, nothing written.""", args="""
     in grad_output T image [rois, pooled_h, pooled_w, c]
     in input T image [batch, h, w, c] -- that of the forward call
     in rois T [rois, 5]

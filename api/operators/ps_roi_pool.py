@@ -52,8 +52,8 @@ each bin and channel. Source: Dai et al., "R-FCN", NIPS 2016; docs/op/ps_roi_poo
 
 operator("ps_roi_pool_backward", "mluOpPsRoiPoolBackward", 61, doc="""Gradient of mluOpPsRoiPoolForward with respect to input (scatter-add).
 
-R = 0: BAD_PARAM; EXTENDED: bottom_grad is 0. B, H, W = 0: SUCCESS, nothing written. The rest: that of
-mluOpPsRoiPoolForward. Bitwise equal for every number of threads.""", args="""
+R = 0: BAD_PARAM; EXTENDED: bottom_grad is 0. B, H, W = 0: SUCCESS, nothing written. Bitwise equal for every number of
+threads.""", args="""
     const int pooled_height:pooled_h >= 1
     const int pooled_width:pooled_w >= 1
     const float spatial_scale > 0

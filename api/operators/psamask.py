@@ -31,7 +31,7 @@ design document.""", args="""
 
 operator("psamask_backward", "mluOpPsamaskBackward", 3, doc="""Gradient of mluOpPsamaskForward: dx gathers the dy its cell was copied to; uncovered cells get 0.
 
-Empty dy: SUCCESS, nothing written. Otherwise as mluOpPsamaskForward.""", args="""
+Empty dy: SUCCESS, nothing written.""", args="""
     const int psa_type in 0..1
     in dy T image [n, h, w, pixels] py=grad_output
     const int h_mask >= 0

@@ -56,7 +56,7 @@ docs/op/roi_align.md.""", args="""
 
 operator("roi_align_backward", "mluOpRoiAlignBackward_v2", 14, doc="""Gradient of mluOpRoiAlignForward_v2 with respect to input (scatter-add).
 
-B, H, W or C = 0: SUCCESS, nothing written. Anything not described here is as in the forward call.""", args="""
+B, H, W or C = 0: SUCCESS, nothing written.""", args="""
     in grads:grad_output T image [rois, pooled_h, pooled_w, c]
     in boxes:rois T any [rois, 5]
     in argmax_x T like grads where pool_mode == 0 -- pool_mode 0: as the forward call gave them; pool_mode 1: NULL, or

@@ -33,7 +33,7 @@ Source: mmcv's roi_align_rotated, detectron2's ROIAlignRotated; docs/op/roi_alig
 
 operator("roi_align_rotated_backward", "mluOpRoiAlignRotatedBackward", 59, doc="""Gradient of mluOpRoiAlignRotatedForward with respect to features (scatter-add).
 
-Anything not described here is as in the forward call. B, H, W or C = 0: SUCCESS, nothing written.""", args="""
+B, H, W or C = 0: SUCCESS, nothing written.""", args="""
     in top_grad:grad_output T image [rois, pooled_height, pooled_width, c]
     in rois T [rois, 6]
     const int pooled_height:pooled_h >= 1

@@ -10,8 +10,7 @@ CROPS = dict(
     say={"2": "y, x", "grids": "the number of grids", "out_h": "the height of a grid", "out_w": "the width of a grid",
          "c": "the channels of the images"},
     rules={"images": rule("grids % batch == 0", "grid: wanted dimension 0 to be a multiple of {batch} (the number of images), "
-                                                "got {shape_text(grid)}")},
-    sample={"grids": "batch * random_.number(1, 3)"})
+                                                "got {shape_text(grid)}")})
 
 operator("roi_crop_forward", "mluOpRoiCropForward", 65, doc="""Bilinear samples of images at the points of grids.
 
@@ -28,9 +27,7 @@ Networks", NIPS 2015; docs/op/roi_crop.md.""", args="""
     notes={'grid': 'arbitrary: pixels outside count 0'},
     **CROPS)
 
-operator("roi_crop_backward", "mluOpRoiCropBackward", 66, doc="""Gradient of mluOpRoiCropForward with respect to input (scatter-add).
-
-Anything not described here is as in mluOpRoiCropForward.""", args="""
+operator("roi_crop_backward", "mluOpRoiCropBackward", 66, doc="""Gradient of mluOpRoiCropForward with respect to input (scatter-add).""", args="""
     in grad_output T image [grids, out_h, out_w, c]
     in grid T [grids, out_h, out_w, 2]
     out grad_input T image [batch, h, w, c]

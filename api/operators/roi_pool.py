@@ -52,7 +52,7 @@ Girshick, "Fast R-CNN", ICCV 2015; mmcv's roi_pool; docs/op/roi_pool.md.""", arg
 
 operator("roi_pool_backward", "mluOpRoiPoolingBackward", 42, doc="""Gradient of mluOpRoiPoolingForward with respect to input (scatter-add).
 
-B, H, W or C = 0: SUCCESS, nothing written. Anything not described here is as in mluOpRoiPoolingForward.""", args="""
+B, H, W or C = 0: SUCCESS, nothing written.""", args="""
     mluOpPoolingMode_t pooling_mode
     in grads:grad_output T image [rois, pooled_h, pooled_w, c]
     in rois T [rois, 5]

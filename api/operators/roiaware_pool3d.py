@@ -10,15 +10,12 @@ SHAPE = shape("mluopsRoiAwarePool3dShape",
               "numbers a voxel in pts_idx_of_voxels: a count and up to most - 1 indices.")
 
 getter("mluOpGetRoiAwarePool3dForwardWorkspaceSize", "roiaware_pool3d_forward", "rois pts pts_feature",
-       "handle descs(rois pts pts_feature) size ranks(rois) countable(rois) ranks(pts) countable(pts) ranks(pts_feature) "
-       "countable(pts_feature)", """
-       size_of(rois, 0), size_of(pts, 0), sizeof(std::int32_t)
-       pts.desc->elements, element_bytes(pts)
-       pts_feature.desc->elements, element_bytes(pts)
-       """, size="workspace_size", doc="""Bytes of device memory that mluOpRoiAwarePool3dForward wants: an INT32 for each pair of a box and a point, and a
-transposed copy of pts and pts_feature.
-
-The descriptors are those of the call. BAD_PARAM: an argument is NULL; rank not 2.""")
+       "handle descs(rois pts pts_feature) size ranks(rois) countable(rois) ranks(pts) countable(pts) "
+       "ranks(pts_feature) countable(pts_feature)", """
+    size_of(rois, 0), size_of(pts, 0), sizeof(std::int32_t)
+    pts.desc->elements, element_bytes(pts)
+    pts_feature.desc->elements, element_bytes(pts)
+    """, "an INT32 for each pair of a box and a point, and a transposed copy of pts and pts_feature")
 
 SAY = {"7": "numbers of a box", "3": "coordinates of a point"}
 

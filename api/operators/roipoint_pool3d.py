@@ -9,13 +9,11 @@ SHAPE = shape("mluopsRoiPointPool3dShape", "b, n, m, c, samples",
               "[b,m,samples,3+c], pooled_empty_flag [b,m].")
 
 getter("mluOpGetRoiPointPool3dWorkspaceSize", "roipoint_pool3d",
-       "batch_size pts_num boxes_num feature_in_len sampled_pts_num points point_features boxes3d pooled_features pooled_empty_flag",
-       "size form", """
-       points.desc->elements, element_bytes(points)
-       point_features.desc->elements, element_bytes(points)
-       """, size="size", doc="""Bytes of device memory that mluOpRoiPointPool3d wants: those of points and point_features, for transposed copies.
-
-Takes the numbers and descriptors of the call. BAD_PARAM: an argument is NULL, or the call gives it.""")
+       "batch_size pts_num boxes_num feature_in_len sampled_pts_num points point_features boxes3d pooled_features "
+       "pooled_empty_flag", "size form", """
+    points.desc->elements, element_bytes(points)
+    point_features.desc->elements, element_bytes(points)
+    """, "those of points and point_features, for transposed copies", size="size")
 
 SAY = {"3": "coordinates of a point", "7": "numbers of a box", "width": "coordinates and features"}
 

@@ -25,9 +25,7 @@ et al., "R3Det", AAAI 2021; mmcv's rotated_feature_align; docs/op/rotated_featur
           "overlap",
     **ALIGN)
 
-operator("rotated_feature_align_backward", "mluOpExtRotatedFeatureAlignBackward", 79, doc="""Gradient of mluOpExtRotatedFeatureAlignForward with respect to input (scatter-add).
-
-Anything not described here is as in the forward call.""", args="""
+operator("rotated_feature_align_backward", "mluOpExtRotatedFeatureAlignBackward", 79, doc="""Gradient of mluOpExtRotatedFeatureAlignForward with respect to input (scatter-add).""", args="""
     in grad_output T image [batch, h, w, c]
     in bboxes T [batch, h, w, 5] py=best_rbboxes
     const float spatial_scale

@@ -8,7 +8,7 @@ shape("mluopsRotatedIouShape", "count; numbers /* 5 or 7 */",
 
 PAIRS = dict(
     lead="box1", floats="FLOAT", keys="b={1} n=count numbers", fill={"count": "batch * pairs"},
-    say={"batch": "that of box1", "pairs": "that of box1"}, sample={"numbers": "random_.chance(2) ? 5 : 7"},
+    say={"batch": "that of box1", "pairs": "that of box1"},
     rules={"of_box": rule("numbers == 5 || numbers == 7", "box1: wanted dimension 2 to be 7 (numbers of a box, or 5 of a "
                                                           "rectangle), got {numbers} in {shape_text(box1)}",
                            wrong="box1.2=6")},
@@ -31,9 +31,7 @@ diff_iou_rotated_3d; docs/op/rotated_iou.md.""", args="""
     **PAIRS)
 
 operator("rotated_iou_backward", "mluOpExtRotatedIouBackward", 85, doc="""Gradients of mluOpExtRotatedIouForward with respect to both boxes. Where sides lie on each other, the mean of the
-derivatives in both directions.
-
-Anything not described here is as in the forward call.""", args="""
+derivatives in both directions.""", args="""
     in grad_ious T [batch, pairs] py=grad
     in box1 T [batch, pairs, numbers]
     in box2 T like box1

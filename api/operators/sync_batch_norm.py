@@ -49,8 +49,7 @@ STATS_DOC = f"""
 STATS_PARTS = dict(order=STATS, shape=STATS_SHAPE, keys="rows c eps", problem="mluopsSyncBatchNormStatsProblem",
                    check="sync_batch_norm_stats", derive=C, say=SAY, no_numpy=True)
 
-getter("mluOpGetSyncBatchNormStatsWorkspaceSize", "sync_batch_norm_stats", "x", "handle descs(x) size", "",
-       """Bytes of the workspace of mluOpSyncBatchNormStats_v2: 0. BAD_PARAM: an argument is NULL.""")
+getter("mluOpGetSyncBatchNormStatsWorkspaceSize", "sync_batch_norm_stats", "x", "handle descs(x) size")
 
 operator("sync_batch_norm_stats", "mluOpSyncBatchNormStats_v2", 99, doc=f"""Mean and inverse standard deviation of each channel of this process's batch.
 {STATS_DOC}
@@ -148,8 +147,8 @@ REDUCE_INPUTS = f"""
     in invstd S [c]
     """
 
-getter("mluOpGetSyncBatchNormBackwardReduceWorkspaceSize", "sync_batch_norm_backward_reduce", "x", "handle descs(x) size",
-       "", """Bytes of the workspace of mluOpSyncBatchNormBackwardReduce_v2: 0. BAD_PARAM: an argument is NULL.""")
+getter("mluOpGetSyncBatchNormBackwardReduceWorkspaceSize", "sync_batch_norm_backward_reduce", "x",
+       "handle descs(x) size")
 
 operator("sync_batch_norm_backward_reduce", "mluOpSyncBatchNormBackwardReduce_v2", 102, doc=f"""The sums over this process's batch that gradients need.
 {REDUCE_DOC}
@@ -192,18 +191,11 @@ operator("sync_batch_norm_backward_elemt", "mluOpSyncBatchNormBackwardElemt", 10
     in mean_dy_xmu:sum_dy_xmu S [c] -- likewise
     out diff_x T like diff_y -- layout of x
     """, order=backward_elemt("mean_dy mean_dy_xmu"), keys="rows c filter? processes",
-    fill={"count": "nullptr", "processes": "0"}, members=f"""  {SHAPE} shape;
-  const void* diff_y;
-  const void* x;
-  const void* mean;
-  const void* invstd;
-  const void* filter; /* nullptr: 1 */
-  const void* sum_dy; /* by the sum of count; of mluOpSyncBatchNormBackwardElemt means */
-  const void* sum_dy_xmu;
-  const int32_t* count; /* [processes] */
-  int64_t processes; /* 0: sum_dy and sum_dy_xmu are means */
-  void* diff_x;
-""", **ELEMT)
+    fill={"count": "nullptr", "processes": "0"},
+    members="shape, diff_y, x, mean, invstd, filter, sum_dy, sum_dy_xmu, const int32_t* count, int64_t processes, "
+            "diff_x",
+    notes={"filter": "nullptr: 1", "sum_dy": "by the sum of count; of mluOpSyncBatchNormBackwardElemt means",
+           "count": "[processes]", "processes": "0: sum_dy and sum_dy_xmu are means"}, **ELEMT)
 
 operator("sync_batch_norm_backward_elemt_v2", "mluOpSyncBatchNormBackwardElemtV2", 104, doc=f"""mluOpSyncBatchNormBackwardElemt with sums in the place of means: mean_dy = sum_dy / the sum of count.
 

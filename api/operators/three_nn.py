@@ -3,12 +3,9 @@ from api.generate.describe import *
 
 family("ThreeNN", "statuses as MLU-OPS 1.11 gives them.")
 
-getter("mluOpGetThreeNNForwardWorkspaceSize", "three_nn_forward", "known", "handle descs(known) size ranks(known) countable(known)",
-       "known.desc->elements, element_bytes(known)", handle="const mluOpHandle_t handle", size="workspace_size", doc="""Bytes of device memory that mluOpThreeNNForward wants: those of known, for a transposed copy.
-
-@param known_desc      T [B, M, 3], ARRAY.
-@param workspace_size  The size in bytes.
-BAD_PARAM: an argument is NULL; known is not of rank 3.""")
+getter("mluOpGetThreeNNForwardWorkspaceSize", "three_nn_forward", "known",
+       "handle descs(known) size ranks(known) countable(known)", "known.desc->elements, element_bytes(known)",
+       "those of known, for a transposed copy", handle="const mluOpHandle_t handle")
 
 SAY = {"b": "the batch", "3": "coordinates of a point"}
 

@@ -16,8 +16,7 @@ def shift(input, output):
         keys="n t c p=pixels g=groups", say={"n": f"the batch of {input}"},
         rules={"groups_": rule("c >= 1 && c % groups == 0", "shifts: wanted a number of groups that divides the {c} channels of "
                                                             f"{input}, got {{groups}}"),
-               "pixels_": rule("pixels >= 1", f"{input}: wanted 1 or more pixels, got {{shape_text({input})}}")},
-        sample={"c": "groups * random_.number(1, 2)"})
+               "pixels_": rule("pixels >= 1", f"{input}: wanted 1 or more pixels, got {{shape_text({input})}}")})
 
 
 operator("tin_shift_forward", "mluOpTinShiftForward", 86, doc="""Moves groups of channels along time, each by its own number of steps.
@@ -34,9 +33,7 @@ Interlacing Network", AAAI 2020; mmcv's tin_shift; docs/op/tin_shift.md.""", arg
 operator("tin_shift_backward", "mluOpTinShiftBackward", 87, doc="""The gradient as the vendor's library and mmcv define it: a move of grad_output by shifts, in the direction of
 mluOpTinShiftForward. The gradient of mluOpTinShiftForward itself is a move by -shifts.
 
-  grad_input[n,t,c,p] = grad_output[n, t - shifts[n,g], c, p],  0 where that step is outside [0,T-1]
-
-Dtypes, statuses and cost: those of mluOpTinShiftForward.""", args="""
+  grad_input[n,t,c,p] = grad_output[n, t - shifts[n,g], c, p],  0 where that step is outside [0,T-1]""", args="""
     in grad_output T any [n, t, c, pixels]
     in shifts INT32 [n, groups]
     out grad_input T any like grad_output

@@ -13,12 +13,9 @@ RULES = {"fixed_order": rule("deterministic", "deterministic: wanted true, got f
          "places": rule("features >= 3", "dimension 1 of points: wanted >= 3, got {features}")}
 
 getter("mluOpGetVoxelizationWorkspaceSize", "voxelization",
-       "points voxel_size coors_range max_points max_voxels NDim deterministic voxels coors num_points_per_voxel voxel_num",
-       "size form done_if(max_points == 0 || max_voxels == 0)", "n, 6, sizeof(std::int32_t)", size="size",
-       doc="""Bytes of device memory that mluOpVoxelization wants: six INT32 for each point.
-
-Takes the arguments of the call. BAD_PARAM: size is NULL, or the call gives it. max_points or max_voxels
-0: SUCCESS, nothing written.""")
+       "points voxel_size coors_range max_points max_voxels NDim deterministic voxels coors num_points_per_voxel "
+       "voxel_num", "size form done_if(max_points == 0 || max_voxels == 0)", "n, 6, sizeof(std::int32_t)",
+       "six INT32 for each point", more="max_points or max_voxels 0: SUCCESS, nothing written.", size="size")
 
 operator("voxelization", "mluOpVoxelization", 31, doc="""Sorts points into the voxels of a grid (hard voxelization).
 
@@ -52,7 +49,7 @@ max_voxels*max_points*F copies. Source: mmcv's hard_voxelize.""", args="""
     fixed={"NDim": "3", "deterministic": "True"}, smallest={"features": 3},
     keys="n f=features points=max_points voxels=max_voxels", floats="FLOAT",
     notes={'voxels': '[max_voxels,max_points,features]', 'coors': '[max_voxels,3]', 'num_points_per_voxel': '[max_voxels]', 'voxel_num': '[1]'},
-    say=SAY, rules=RULES, sample={"features": "random_.number(3, 5)"})
+    say=SAY, rules=RULES)
 
 operator("dynamic_voxelize", "mluOpExtDynamicVoxelize", 32, doc="""The place of each point in a grid (dynamic voxelization).
 
@@ -69,5 +66,5 @@ points empty: BAD_PARAM. Cost: 9*N flops. Source: mmcv's dynamic_voxelize.""", a
     smallest={"features": 3}, keys="n f=features", floats="FLOAT",
     fill={"max_points": "0", "max_voxels": "0"},
     notes={'coors': '[n,3]'},
-    say=SAY, rules=RULES, sample={"features": "random_.number(3, 5)"})
+    say=SAY, rules=RULES)
 

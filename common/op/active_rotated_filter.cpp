@@ -11,8 +11,8 @@ Status check_active_rotated_filter_forward_form(const ActiveRotatedFilterForward
   MLUOPS_RETURN_IF_FINISHED(not_null("handle", args.handle));
   MLUOPS_RETURN_IF_FINISHED(have_descs({args.input, args.indices, args.output}));
   MLUOPS_RETURN_IF_FINISHED(has_rank(args.input, 5));
-  MLUOPS_RETURN_IF_FINISHED(have_rank(4, {args.indices, args.output}));
-  MLUOPS_RETURN_IF_FINISHED(are_arrays({args.input, args.indices, args.output}));
+  MLUOPS_RETURN_IF_FINISHED(check_each({args.indices, args.output}, has_rank, 4));
+  MLUOPS_RETURN_IF_FINISHED(check_each({args.input, args.indices, args.output}, has_layout, MLUOP_LAYOUT_ARRAY));
   const mluOpExtContract_t contract = args.handle->contract;
   MLUOPS_RETURN_IF_FINISHED(has_float_dtype(args.input, contract));
   MLUOPS_RETURN_IF_FINISHED(has_dtype(args.indices, MLUOP_DTYPE_INT32));
@@ -45,7 +45,7 @@ Status check_active_rotated_filter_forward_form(const ActiveRotatedFilterForward
   if (strict && !(r == 2 || r == 4 || r == 8)) {
     return Status::bad_param(text_of("indices: wanted 2, 4 or 8 rotations, got ", r));
   }
-  MLUOPS_RETURN_IF_FINISHED(are_dense({args.input, args.indices, args.output}, MLUOP_STATUS_NOT_SUPPORTED));
+  MLUOPS_RETURN_IF_FINISHED(check_each({args.input, args.indices, args.output}, is_dense, MLUOP_STATUS_NOT_SUPPORTED));
   return Status::go_on();
 }
 
@@ -55,12 +55,12 @@ Status check_active_rotated_filter_forward(const ActiveRotatedFilterForwardArgs&
                                            mluopsActiveRotatedFilterForwardProblem& problem) {
   MLUOPS_RETURN_IF_FINISHED(check_active_rotated_filter_forward_form(args));
   const mluOpExtContract_t contract = args.handle->contract;
-  MLUOPS_RETURN_IF_FINISHED(all_countable({args.input, args.indices, args.output}, contract));
+  MLUOPS_RETURN_IF_FINISHED(check_each({args.input, args.indices, args.output}, is_countable, contract));
   MLUOPS_RETURN_IF_FINISHED(not_empty(args.input));
   MLUOPS_RETURN_IF_FINISHED(not_empty(args.indices));
   MLUOPS_RETURN_IF_FINISHED(not_empty(args.output));
   if (args.workspace_size > 0) MLUOPS_RETURN_IF_FINISHED(not_null("workspace", args.workspace));
-  MLUOPS_RETURN_IF_FINISHED(have_data({args.input, args.indices, args.output}));
+  MLUOPS_RETURN_IF_FINISHED(check_each({args.input, args.indices, args.output}, has_data));
   MLUOPS_RETURN_IF_FINISHED(share_nothing({args.input, args.indices}, {args.output}));
   const std::int64_t m = size_of(args.input, 0);
   const std::int64_t c = size_of(args.input, 1);

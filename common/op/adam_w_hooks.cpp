@@ -41,18 +41,18 @@ Status check_adam_w_arguments(const AdamWArgs& args) {
   MLUOPS_RETURN_IF_FINISHED(not_null("adamw_desc", args.adamw_desc));
   MLUOPS_RETURN_IF_FINISHED(have_descs({args.param, args.momentum, args.velocity, args.grad}));
   const bool is_step = args.adamw_desc->need_remove_nan;
-  MLUOPS_RETURN_IF_FINISHED(have_dtype({args.param, args.momentum, args.velocity}, MLUOP_DTYPE_FLOAT));
+  MLUOPS_RETURN_IF_FINISHED(check_each({args.param, args.momentum, args.velocity}, has_dtype, MLUOP_DTYPE_FLOAT));
   MLUOPS_RETURN_IF_FINISHED(has_dtype(args.grad, is_step ? MLUOP_DTYPE_FLOAT : MLUOP_DTYPE_BFLOAT16));
   MLUOPS_RETURN_IF_FINISHED(check_factors(args));
-  for (const TensorArg& t : {args.momentum, args.velocity, args.grad}) {
-    MLUOPS_RETURN_IF_FINISHED(same_dims(t, args.param));
-  }
+  MLUOPS_RETURN_IF_FINISHED(check_each({args.momentum, args.velocity, args.grad}, same_dims, args.param));
   MLUOPS_RETURN_IF_FINISHED(check_param_h(args, is_step));
   MLUOPS_RETURN_IF_FINISHED(
-      are_dense_and_countable({args.param, args.momentum, args.velocity, args.grad}, args.handle->contract));
+      check_each({args.param, args.momentum, args.velocity, args.grad}, is_dense, MLUOP_STATUS_NOT_SUPPORTED));
+  MLUOPS_RETURN_IF_FINISHED(
+      check_each({args.param, args.momentum, args.velocity, args.grad}, is_countable, args.handle->contract));
   MLUOPS_RETURN_IF_FINISHED(not_empty(args.param));
-  MLUOPS_RETURN_IF_FINISHED(have_data({args.param, args.momentum, args.velocity, args.grad}));
-  if (is_step) MLUOPS_RETURN_IF_FINISHED(have_data({args.param_h}));
+  MLUOPS_RETURN_IF_FINISHED(check_each({args.param, args.momentum, args.velocity, args.grad}, has_data));
+  if (is_step) MLUOPS_RETURN_IF_FINISHED(has_data(args.param_h));
   return share_nothing({args.grad}, {args.param, args.param_h, args.momentum, args.velocity});
 }
 

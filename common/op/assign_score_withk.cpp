@@ -10,11 +10,11 @@ namespace {
 Status check_assign_score_withk_forward_form(const AssignScoreWithkForwardArgs& args) {
   MLUOPS_RETURN_IF_FINISHED(not_null("handle", args.handle));
   MLUOPS_RETURN_IF_FINISHED(have_descs({args.points, args.centers, args.scores, args.knn_idx, args.output}));
-  MLUOPS_RETURN_IF_FINISHED(have_rank(4, {args.points, args.centers, args.scores, args.output}));
+  MLUOPS_RETURN_IF_FINISHED(check_each({args.points, args.centers, args.scores, args.output}, has_rank, 4));
   MLUOPS_RETURN_IF_FINISHED(has_rank(args.knn_idx, 3));
   const mluOpExtContract_t contract = args.handle->contract;
   MLUOPS_RETURN_IF_FINISHED(has_float_dtype(args.points, contract));
-  MLUOPS_RETURN_IF_FINISHED(have_dtype_of({args.centers, args.scores}, args.points));
+  MLUOPS_RETURN_IF_FINISHED(check_each({args.centers, args.scores}, same_dtype, args.points));
   MLUOPS_RETURN_IF_FINISHED(has_dtype(args.knn_idx, MLUOP_DTYPE_INT32));
   MLUOPS_RETURN_IF_FINISHED(same_dtype(args.output, args.points));
   MLUOPS_RETURN_IF_FINISHED(same_dims(args.centers, args.points));
@@ -32,11 +32,12 @@ Status check_assign_score_withk_forward_form(const AssignScoreWithkForwardArgs& 
                                                     {1, o, "the channels of points"},
                                                     {2, p, "the centres of knn_idx"},
                                                     {3, k, "the neighbours of knn_idx"}}));
-  MLUOPS_RETURN_IF_FINISHED(are_arrays({args.points, args.centers, args.scores, args.knn_idx, args.output}));
   MLUOPS_RETURN_IF_FINISHED(
-      are_dense({args.points, args.centers, args.scores, args.knn_idx, args.output}, MLUOP_STATUS_NOT_SUPPORTED));
+      check_each({args.points, args.centers, args.scores, args.knn_idx, args.output}, has_layout, MLUOP_LAYOUT_ARRAY));
+  MLUOPS_RETURN_IF_FINISHED(check_each({args.points, args.centers, args.scores, args.knn_idx, args.output}, is_dense,
+                                       MLUOP_STATUS_NOT_SUPPORTED));
   MLUOPS_RETURN_IF_FINISHED(
-      all_countable({args.points, args.centers, args.scores, args.knn_idx, args.output}, contract));
+      check_each({args.points, args.centers, args.scores, args.knn_idx, args.output}, is_countable, contract));
   return Status::go_on();
 }
 
@@ -50,7 +51,7 @@ Status check_assign_score_withk_forward(const AssignScoreWithkForwardArgs& args,
   MLUOPS_RETURN_IF_FINISHED(not_empty(args.scores));
   MLUOPS_RETURN_IF_FINISHED(not_empty(args.knn_idx));
   MLUOPS_RETURN_IF_FINISHED(not_empty(args.output));
-  MLUOPS_RETURN_IF_FINISHED(have_data({args.points, args.centers, args.scores, args.knn_idx, args.output}));
+  MLUOPS_RETURN_IF_FINISHED(check_each({args.points, args.centers, args.scores, args.knn_idx, args.output}, has_data));
   MLUOPS_RETURN_IF_FINISHED(share_nothing({args.points, args.centers, args.scores, args.knn_idx}, {args.output}));
   const std::int64_t b = size_of(args.points, 0);
   const std::int64_t n = size_of(args.points, 1);
@@ -70,13 +71,14 @@ Status check_assign_score_withk_backward_form(const AssignScoreWithkBackwardArgs
   MLUOPS_RETURN_IF_FINISHED(not_null("handle", args.handle));
   MLUOPS_RETURN_IF_FINISHED(have_descs({args.grad_output, args.points, args.centers, args.scores, args.knn_idx,
                                         args.grad_points, args.grad_centers, args.grad_scores}));
-  MLUOPS_RETURN_IF_FINISHED(have_rank(4, {args.points, args.centers, args.scores, args.grad_output}));
+  MLUOPS_RETURN_IF_FINISHED(check_each({args.points, args.centers, args.scores, args.grad_output}, has_rank, 4));
   MLUOPS_RETURN_IF_FINISHED(has_rank(args.knn_idx, 3));
   const mluOpExtContract_t contract = args.handle->contract;
   MLUOPS_RETURN_IF_FINISHED(has_float_dtype(args.points, contract));
-  MLUOPS_RETURN_IF_FINISHED(have_dtype_of({args.grad_output, args.centers, args.scores}, args.points));
+  MLUOPS_RETURN_IF_FINISHED(check_each({args.grad_output, args.centers, args.scores}, same_dtype, args.points));
   MLUOPS_RETURN_IF_FINISHED(has_dtype(args.knn_idx, MLUOP_DTYPE_INT32));
-  MLUOPS_RETURN_IF_FINISHED(have_dtype_of({args.grad_points, args.grad_centers, args.grad_scores}, args.points));
+  MLUOPS_RETURN_IF_FINISHED(
+      check_each({args.grad_points, args.grad_centers, args.grad_scores}, same_dtype, args.points));
   MLUOPS_RETURN_IF_FINISHED(same_dims(args.centers, args.points));
   const std::int64_t b = size_of(args.points, 0);
   MLUOPS_RETURN_IF_FINISHED(has_sizes(args.knn_idx, {{0, b, "the batch"}}));
@@ -95,14 +97,15 @@ Status check_assign_score_withk_backward_form(const AssignScoreWithkBackwardArgs
   MLUOPS_RETURN_IF_FINISHED(same_dims(args.grad_points, args.points));
   MLUOPS_RETURN_IF_FINISHED(same_dims(args.grad_centers, args.points));
   MLUOPS_RETURN_IF_FINISHED(same_dims(args.grad_scores, args.scores));
-  MLUOPS_RETURN_IF_FINISHED(are_arrays({args.grad_output, args.points, args.centers, args.scores, args.knn_idx,
-                                        args.grad_points, args.grad_centers, args.grad_scores}));
-  MLUOPS_RETURN_IF_FINISHED(are_dense({args.grad_output, args.points, args.centers, args.scores, args.knn_idx,
-                                       args.grad_points, args.grad_centers, args.grad_scores},
-                                      MLUOP_STATUS_NOT_SUPPORTED));
-  MLUOPS_RETURN_IF_FINISHED(all_countable({args.grad_output, args.points, args.centers, args.scores, args.knn_idx,
-                                           args.grad_points, args.grad_centers, args.grad_scores},
-                                          contract));
+  MLUOPS_RETURN_IF_FINISHED(check_each({args.grad_output, args.points, args.centers, args.scores, args.knn_idx,
+                                        args.grad_points, args.grad_centers, args.grad_scores},
+                                       has_layout, MLUOP_LAYOUT_ARRAY));
+  MLUOPS_RETURN_IF_FINISHED(check_each({args.grad_output, args.points, args.centers, args.scores, args.knn_idx,
+                                        args.grad_points, args.grad_centers, args.grad_scores},
+                                       is_dense, MLUOP_STATUS_NOT_SUPPORTED));
+  MLUOPS_RETURN_IF_FINISHED(check_each({args.grad_output, args.points, args.centers, args.scores, args.knn_idx,
+                                        args.grad_points, args.grad_centers, args.grad_scores},
+                                       is_countable, contract));
   MLUOPS_RETURN_IF_FINISHED(not_empty(args.grad_output));
   return Status::go_on();
 }
@@ -119,8 +122,9 @@ Status check_assign_score_withk_backward(const AssignScoreWithkBackwardArgs& arg
   MLUOPS_RETURN_IF_FINISHED(not_empty(args.grad_points));
   MLUOPS_RETURN_IF_FINISHED(not_empty(args.grad_centers));
   MLUOPS_RETURN_IF_FINISHED(not_empty(args.grad_scores));
-  MLUOPS_RETURN_IF_FINISHED(have_data({args.grad_output, args.points, args.centers, args.scores, args.knn_idx,
-                                       args.grad_points, args.grad_centers, args.grad_scores}));
+  MLUOPS_RETURN_IF_FINISHED(check_each({args.grad_output, args.points, args.centers, args.scores, args.knn_idx,
+                                        args.grad_points, args.grad_centers, args.grad_scores},
+                                       has_data));
   MLUOPS_RETURN_IF_FINISHED(share_nothing({args.grad_output, args.points, args.centers, args.scores, args.knn_idx},
                                           {args.grad_points, args.grad_centers, args.grad_scores}));
   const std::int64_t b = size_of(args.points, 0);

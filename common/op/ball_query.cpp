@@ -11,8 +11,8 @@ Status check_ball_query(const BallQueryArgs& args, mluopsBallQueryProblem& probl
   MLUOPS_RETURN_IF_FINISHED(is_not_negative("max_radius", args.max_radius.exact));
   MLUOPS_RETURN_IF_FINISHED(at_least("nsample", args.nsample, 0));
   MLUOPS_RETURN_IF_FINISHED(have_descs({args.new_xyz, args.xyz, args.idx}));
-  MLUOPS_RETURN_IF_FINISHED(have_rank(3, {args.new_xyz, args.xyz, args.idx}));
-  MLUOPS_RETURN_IF_FINISHED(are_arrays({args.new_xyz, args.xyz, args.idx}));
+  MLUOPS_RETURN_IF_FINISHED(check_each({args.new_xyz, args.xyz, args.idx}, has_rank, 3));
+  MLUOPS_RETURN_IF_FINISHED(check_each({args.new_xyz, args.xyz, args.idx}, has_layout, MLUOP_LAYOUT_ARRAY));
   const mluOpExtContract_t contract = args.handle->contract;
   MLUOPS_RETURN_IF_FINISHED(has_float_dtype(args.new_xyz, contract));
   MLUOPS_RETURN_IF_FINISHED(same_dtype(args.xyz, args.new_xyz));
@@ -23,12 +23,12 @@ Status check_ball_query(const BallQueryArgs& args, mluopsBallQueryProblem& probl
   const std::int64_t m = size_of(args.new_xyz, 1);
   MLUOPS_RETURN_IF_FINISHED(
       has_sizes(args.idx, {{0, b, "the batch"}, {1, m, "the centres of new_xyz"}, {2, args.nsample, "nsample"}}));
-  MLUOPS_RETURN_IF_FINISHED(are_dense({args.new_xyz, args.xyz, args.idx}, MLUOP_STATUS_NOT_SUPPORTED));
-  MLUOPS_RETURN_IF_FINISHED(all_countable({args.new_xyz, args.xyz, args.idx}, contract));
+  MLUOPS_RETURN_IF_FINISHED(check_each({args.new_xyz, args.xyz, args.idx}, is_dense, MLUOP_STATUS_NOT_SUPPORTED));
+  MLUOPS_RETURN_IF_FINISHED(check_each({args.new_xyz, args.xyz, args.idx}, is_countable, contract));
   MLUOPS_RETURN_IF_FINISHED(is_indexable(args.xyz, 1));
   MLUOPS_RETURN_IF_FINISHED(not_empty(args.new_xyz));
   if (any_empty({args.xyz, args.idx})) return Status::nothing_to_do();
-  MLUOPS_RETURN_IF_FINISHED(have_data({args.new_xyz, args.xyz, args.idx}));
+  MLUOPS_RETURN_IF_FINISHED(check_each({args.new_xyz, args.xyz, args.idx}, has_data));
   MLUOPS_RETURN_IF_FINISHED(share_nothing({args.new_xyz, args.xyz}, {args.idx}));
   const std::int64_t n = size_of(args.xyz, 1);
   problem = {{args.new_xyz.desc->dtype, b, m, n, args.nsample, args.min_radius.value, args.max_radius.value},

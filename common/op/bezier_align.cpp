@@ -12,22 +12,22 @@ Status check_bezier_align_forward(const BezierAlignForwardArgs& args, mluopsBezi
   MLUOPS_RETURN_IF_FINISHED(at_least("sampling_ratio", args.sampling_ratio, 0));
   const mluOpExtContract_t contract = args.handle->contract;
   MLUOPS_RETURN_IF_FINISHED(has_image_layout(args.input, args.input, contract));
-  MLUOPS_RETURN_IF_FINISHED(are_arrays({args.beziers}));
+  MLUOPS_RETURN_IF_FINISHED(has_layout(args.beziers, MLUOP_LAYOUT_ARRAY));
   MLUOPS_RETURN_IF_FINISHED(has_image_layout(args.output, args.input, contract));
   MLUOPS_RETURN_IF_FINISHED(has_rank(args.input, 4));
   MLUOPS_RETURN_IF_FINISHED(has_rank(args.beziers, 2));
   MLUOPS_RETURN_IF_FINISHED(has_rank(args.output, 4));
   MLUOPS_RETURN_IF_FINISHED(has_float_dtype(args.input, contract));
-  MLUOPS_RETURN_IF_FINISHED(have_dtype_of({args.beziers, args.output}, args.input));
+  MLUOPS_RETURN_IF_FINISHED(check_each({args.beziers, args.output}, same_dtype, args.input));
   MLUOPS_RETURN_IF_FINISHED(has_sizes(args.beziers, {{1, 17, "batch index, x and y of eight points"}}));
   const std::int64_t rois = size_of(args.beziers, 0);
   const std::int64_t c = size_of(args.input, Axis::kC);
   MLUOPS_RETURN_IF_FINISHED(
       has_image_sizes(args.output, {{0, rois, "the number of beziers"}, {3, c, "the channels of the image"}}));
-  MLUOPS_RETURN_IF_FINISHED(are_dense({args.input, args.beziers, args.output}, MLUOP_STATUS_NOT_SUPPORTED));
-  MLUOPS_RETURN_IF_FINISHED(all_countable({args.input, args.beziers, args.output}, contract));
+  MLUOPS_RETURN_IF_FINISHED(check_each({args.input, args.beziers, args.output}, is_dense, MLUOP_STATUS_NOT_SUPPORTED));
+  MLUOPS_RETURN_IF_FINISHED(check_each({args.input, args.beziers, args.output}, is_countable, contract));
   if (any_empty({args.input, args.output})) return Status::nothing_to_do();
-  MLUOPS_RETURN_IF_FINISHED(have_data({args.input, args.beziers, args.output}));
+  MLUOPS_RETURN_IF_FINISHED(check_each({args.input, args.beziers, args.output}, has_data));
   MLUOPS_RETURN_IF_FINISHED(share_nothing({args.input, args.beziers}, {args.output}));
   const std::int64_t batch = size_of(args.input, Axis::kN);
   MLUOPS_RETURN_IF_FINISHED(check_batch_indices(args.beziers, batch));
@@ -51,23 +51,24 @@ Status check_bezier_align_backward(const BezierAlignBackwardArgs& args, mluopsBe
   MLUOPS_RETURN_IF_FINISHED(at_least("sampling_ratio", args.sampling_ratio, 0));
   const mluOpExtContract_t contract = args.handle->contract;
   MLUOPS_RETURN_IF_FINISHED(has_image_layout(args.grad_output, args.grad_input, contract));
-  MLUOPS_RETURN_IF_FINISHED(are_arrays({args.beziers}));
+  MLUOPS_RETURN_IF_FINISHED(has_layout(args.beziers, MLUOP_LAYOUT_ARRAY));
   MLUOPS_RETURN_IF_FINISHED(has_image_layout(args.grad_input, args.grad_input, contract));
   MLUOPS_RETURN_IF_FINISHED(has_rank(args.grad_output, 4));
   MLUOPS_RETURN_IF_FINISHED(has_rank(args.beziers, 2));
   MLUOPS_RETURN_IF_FINISHED(has_rank(args.grad_input, 4));
   MLUOPS_RETURN_IF_FINISHED(has_float_dtype(args.grad_input, contract));
-  MLUOPS_RETURN_IF_FINISHED(have_dtype_of({args.grad_output, args.beziers}, args.grad_input));
+  MLUOPS_RETURN_IF_FINISHED(check_each({args.grad_output, args.beziers}, same_dtype, args.grad_input));
   MLUOPS_RETURN_IF_FINISHED(has_sizes(args.beziers, {{1, 17, "batch index, x and y of eight points"}}));
   const std::int64_t rois = size_of(args.beziers, 0);
   const std::int64_t c = size_of(args.grad_input, Axis::kC);
   MLUOPS_RETURN_IF_FINISHED(
       has_image_sizes(args.grad_output, {{0, rois, "the number of beziers"}, {3, c, "the channels of the image"}}));
-  MLUOPS_RETURN_IF_FINISHED(are_dense({args.grad_output, args.beziers, args.grad_input}, MLUOP_STATUS_NOT_SUPPORTED));
-  MLUOPS_RETURN_IF_FINISHED(all_countable({args.grad_output, args.beziers, args.grad_input}, contract));
+  MLUOPS_RETURN_IF_FINISHED(
+      check_each({args.grad_output, args.beziers, args.grad_input}, is_dense, MLUOP_STATUS_NOT_SUPPORTED));
+  MLUOPS_RETURN_IF_FINISHED(check_each({args.grad_output, args.beziers, args.grad_input}, is_countable, contract));
   if (is_empty(args.grad_input)) return Status::nothing_to_do();
-  MLUOPS_RETURN_IF_FINISHED(have_data({args.grad_input}));
-  if (!is_empty(args.grad_output)) MLUOPS_RETURN_IF_FINISHED(have_data({args.grad_output, args.beziers}));
+  MLUOPS_RETURN_IF_FINISHED(has_data(args.grad_input));
+  if (!is_empty(args.grad_output)) MLUOPS_RETURN_IF_FINISHED(check_each({args.grad_output, args.beziers}, has_data));
   MLUOPS_RETURN_IF_FINISHED(share_nothing({args.grad_output, args.beziers}, {args.grad_input}));
   const std::int64_t batch = size_of(args.grad_input, Axis::kN);
   if (!is_empty(args.grad_output)) MLUOPS_RETURN_IF_FINISHED(check_batch_indices(args.beziers, batch));

@@ -10,14 +10,15 @@ Status check_border_align_forward(const BorderAlignForwardArgs& args, mluopsBord
   MLUOPS_RETURN_IF_FINISHED(have_descs({args.input, args.boxes, args.output, args.argmax_idx}));
   MLUOPS_RETURN_IF_FINISHED(has_rank(args.input, 4));
   MLUOPS_RETURN_IF_FINISHED(has_rank(args.boxes, 3));
-  MLUOPS_RETURN_IF_FINISHED(have_rank(4, {args.output, args.argmax_idx}));
+  MLUOPS_RETURN_IF_FINISHED(check_each({args.output, args.argmax_idx}, has_rank, 4));
   MLUOPS_RETURN_IF_FINISHED(
-      are_dense({args.input, args.boxes, args.output, args.argmax_idx}, MLUOP_STATUS_NOT_SUPPORTED));
+      check_each({args.input, args.boxes, args.output, args.argmax_idx}, is_dense, MLUOP_STATUS_NOT_SUPPORTED));
   const mluOpExtContract_t contract = args.handle->contract;
   MLUOPS_RETURN_IF_FINISHED(has_float_dtype(args.input, contract));
-  MLUOPS_RETURN_IF_FINISHED(have_dtype_of({args.boxes, args.output}, args.input));
+  MLUOPS_RETURN_IF_FINISHED(check_each({args.boxes, args.output}, same_dtype, args.input));
   MLUOPS_RETURN_IF_FINISHED(has_dtype(args.argmax_idx, MLUOP_DTYPE_INT32));
-  MLUOPS_RETURN_IF_FINISHED(have_image_layout({args.input, args.output, args.argmax_idx}, args.input, contract));
+  MLUOPS_RETURN_IF_FINISHED(
+      check_each({args.input, args.output, args.argmax_idx}, has_image_layout, args.input, contract));
   const std::int64_t channels = size_of(args.input, Axis::kC);
   if (!(channels % 4 == 0)) {
     return Status::bad_param(text_of("input: wanted channels divisible by 4 (borders), got ", channels));
@@ -37,11 +38,11 @@ Status check_border_align_forward(const BorderAlignForwardArgs& args, mluopsBord
                                                               {1, k, "the number of boxes"},
                                                               {2, 4, "borders"},
                                                               {3, c, "a quarter of the map's channels"}}));
-  MLUOPS_RETURN_IF_FINISHED(all_countable({args.input, args.boxes, args.output, args.argmax_idx}, contract));
+  MLUOPS_RETURN_IF_FINISHED(check_each({args.input, args.boxes, args.output, args.argmax_idx}, is_countable, contract));
   if (!(std::int64_t{args.pool_size} < 65536)) {
     return Status::not_supported(text_of("pool_size: wanted fewer than 65536, got ", args.pool_size));
   }
-  MLUOPS_RETURN_IF_FINISHED(have_data({args.input, args.boxes, args.output, args.argmax_idx}));
+  MLUOPS_RETURN_IF_FINISHED(check_each({args.input, args.boxes, args.output, args.argmax_idx}, has_data));
   MLUOPS_RETURN_IF_FINISHED(share_nothing({args.input, args.boxes}, {args.output, args.argmax_idx}));
   const std::int64_t h = size_of(args.input, Axis::kH);
   const std::int64_t w = size_of(args.input, Axis::kW);
@@ -61,16 +62,16 @@ Status check_border_align_backward_form(const BorderAlignBackwardArgs& args) {
   MLUOPS_RETURN_IF_FINISHED(have_descs({args.grad_output, args.boxes, args.argmax_idx, args.grad_input}));
   MLUOPS_RETURN_IF_FINISHED(has_rank(args.grad_output, 4));
   MLUOPS_RETURN_IF_FINISHED(has_rank(args.boxes, 3));
-  MLUOPS_RETURN_IF_FINISHED(have_rank(4, {args.argmax_idx, args.grad_input}));
-  MLUOPS_RETURN_IF_FINISHED(
-      are_dense({args.grad_output, args.boxes, args.argmax_idx, args.grad_input}, MLUOP_STATUS_NOT_SUPPORTED));
+  MLUOPS_RETURN_IF_FINISHED(check_each({args.argmax_idx, args.grad_input}, has_rank, 4));
+  MLUOPS_RETURN_IF_FINISHED(check_each({args.grad_output, args.boxes, args.argmax_idx, args.grad_input}, is_dense,
+                                       MLUOP_STATUS_NOT_SUPPORTED));
   const mluOpExtContract_t contract = args.handle->contract;
   MLUOPS_RETURN_IF_FINISHED(has_float_dtype(args.grad_output, contract));
   MLUOPS_RETURN_IF_FINISHED(same_dtype(args.boxes, args.grad_output));
   MLUOPS_RETURN_IF_FINISHED(has_dtype(args.argmax_idx, MLUOP_DTYPE_INT32));
   MLUOPS_RETURN_IF_FINISHED(same_dtype(args.grad_input, args.grad_output));
   MLUOPS_RETURN_IF_FINISHED(
-      have_image_layout({args.grad_output, args.argmax_idx, args.grad_input}, args.grad_input, contract));
+      check_each({args.grad_output, args.argmax_idx, args.grad_input}, has_image_layout, args.grad_input, contract));
   const std::int64_t channels = size_of(args.grad_input, Axis::kC);
   if (!(channels % 4 == 0)) {
     return Status::bad_param(text_of("grad_input: wanted channels divisible by 4 (borders), got ", channels));
@@ -99,11 +100,12 @@ Status check_border_align_backward(const BorderAlignBackwardArgs& args, mluopsBo
                                                               {2, 4, "borders"},
                                                               {3, c, "a quarter of the map's channels"}}));
   const mluOpExtContract_t contract = args.handle->contract;
-  MLUOPS_RETURN_IF_FINISHED(all_countable({args.grad_output, args.boxes, args.argmax_idx, args.grad_input}, contract));
+  MLUOPS_RETURN_IF_FINISHED(
+      check_each({args.grad_output, args.boxes, args.argmax_idx, args.grad_input}, is_countable, contract));
   if (!(std::int64_t{args.pool_size} < 65536)) {
     return Status::not_supported(text_of("pool_size: wanted fewer than 65536, got ", args.pool_size));
   }
-  MLUOPS_RETURN_IF_FINISHED(have_data({args.grad_output, args.boxes, args.argmax_idx, args.grad_input}));
+  MLUOPS_RETURN_IF_FINISHED(check_each({args.grad_output, args.boxes, args.argmax_idx, args.grad_input}, has_data));
   MLUOPS_RETURN_IF_FINISHED(share_nothing({args.grad_output, args.boxes, args.argmax_idx}, {args.grad_input}));
   const std::int64_t h = size_of(args.grad_input, Axis::kH);
   const std::int64_t w = size_of(args.grad_input, Axis::kW);

@@ -11,7 +11,7 @@ Status check_bbox_overlaps(const BboxOverlapsArgs& args, mluopsBoxIouProblem& pr
   MLUOPS_RETURN_IF_FINISHED(in_range("mode", args.mode, 0, 1));
   MLUOPS_RETURN_IF_FINISHED(in_range("offset", args.offset, 0, 1));
   MLUOPS_RETURN_IF_FINISHED(have_descs({args.bbox1, args.bbox2, args.ious}));
-  MLUOPS_RETURN_IF_FINISHED(have_rank(2, {args.bbox1, args.bbox2}));
+  MLUOPS_RETURN_IF_FINISHED(check_each({args.bbox1, args.bbox2}, has_rank, 2));
   MLUOPS_RETURN_IF_FINISHED(has_sizes(args.bbox1, {{1, 4, "numbers of a box"}}));
   MLUOPS_RETURN_IF_FINISHED(has_sizes(args.bbox2, {{1, 4, "numbers of a box"}}));
   const std::int64_t m = size_of(args.bbox2, 0);
@@ -23,12 +23,12 @@ Status check_bbox_overlaps(const BboxOverlapsArgs& args, mluopsBoxIouProblem& pr
   MLUOPS_RETURN_IF_FINISHED(check_ious(args.ious, n, m, args.aligned));
   const mluOpExtContract_t contract = args.handle->contract;
   MLUOPS_RETURN_IF_FINISHED(has_float_dtype(args.bbox1, contract));
-  MLUOPS_RETURN_IF_FINISHED(have_dtype_of({args.bbox2, args.ious}, args.bbox1));
-  MLUOPS_RETURN_IF_FINISHED(are_arrays({args.bbox1, args.bbox2, args.ious}));
-  MLUOPS_RETURN_IF_FINISHED(are_dense({args.bbox1, args.bbox2, args.ious}, MLUOP_STATUS_NOT_SUPPORTED));
-  MLUOPS_RETURN_IF_FINISHED(all_countable({args.bbox1, args.bbox2, args.ious}, contract));
+  MLUOPS_RETURN_IF_FINISHED(check_each({args.bbox2, args.ious}, same_dtype, args.bbox1));
+  MLUOPS_RETURN_IF_FINISHED(check_each({args.bbox1, args.bbox2, args.ious}, has_layout, MLUOP_LAYOUT_ARRAY));
+  MLUOPS_RETURN_IF_FINISHED(check_each({args.bbox1, args.bbox2, args.ious}, is_dense, MLUOP_STATUS_NOT_SUPPORTED));
+  MLUOPS_RETURN_IF_FINISHED(check_each({args.bbox1, args.bbox2, args.ious}, is_countable, contract));
   if (is_empty(args.ious)) return Status::nothing_to_do();
-  MLUOPS_RETURN_IF_FINISHED(have_data({args.bbox1, args.bbox2, args.ious}));
+  MLUOPS_RETURN_IF_FINISHED(check_each({args.bbox1, args.bbox2, args.ious}, has_data));
   MLUOPS_RETURN_IF_FINISHED(share_nothing({args.bbox1, args.bbox2}, {args.ious}));
   problem = {{args.bbox1.desc->dtype, n, m, args.mode, args.aligned ? 1 : 0, args.offset},
              args.bbox1.data,
@@ -41,7 +41,7 @@ Status check_box_iou_rotated(const BoxIouRotatedArgs& args, mluopsBoxIouProblem&
   MLUOPS_RETURN_IF_FINISHED(not_null("handle", args.handle));
   MLUOPS_RETURN_IF_FINISHED(in_range("mode", args.mode, 0, 1));
   MLUOPS_RETURN_IF_FINISHED(have_descs({args.bbox1, args.bbox2, args.ious}));
-  MLUOPS_RETURN_IF_FINISHED(have_rank(2, {args.bbox1, args.bbox2}));
+  MLUOPS_RETURN_IF_FINISHED(check_each({args.bbox1, args.bbox2}, has_rank, 2));
   MLUOPS_RETURN_IF_FINISHED(has_sizes(args.bbox1, {{1, 5, "numbers of a box"}}));
   MLUOPS_RETURN_IF_FINISHED(has_sizes(args.bbox2, {{1, 5, "numbers of a box"}}));
   const std::int64_t m = size_of(args.bbox2, 0);
@@ -53,12 +53,12 @@ Status check_box_iou_rotated(const BoxIouRotatedArgs& args, mluopsBoxIouProblem&
   MLUOPS_RETURN_IF_FINISHED(check_ious(args.ious, n, m, args.aligned));
   const mluOpExtContract_t contract = args.handle->contract;
   MLUOPS_RETURN_IF_FINISHED(is_float(args.bbox1, contract));
-  MLUOPS_RETURN_IF_FINISHED(have_dtype_of({args.bbox2, args.ious}, args.bbox1));
-  MLUOPS_RETURN_IF_FINISHED(are_arrays({args.bbox1, args.bbox2, args.ious}));
-  MLUOPS_RETURN_IF_FINISHED(are_dense({args.bbox1, args.bbox2, args.ious}, MLUOP_STATUS_NOT_SUPPORTED));
-  MLUOPS_RETURN_IF_FINISHED(all_countable({args.bbox1, args.bbox2, args.ious}, contract));
+  MLUOPS_RETURN_IF_FINISHED(check_each({args.bbox2, args.ious}, same_dtype, args.bbox1));
+  MLUOPS_RETURN_IF_FINISHED(check_each({args.bbox1, args.bbox2, args.ious}, has_layout, MLUOP_LAYOUT_ARRAY));
+  MLUOPS_RETURN_IF_FINISHED(check_each({args.bbox1, args.bbox2, args.ious}, is_dense, MLUOP_STATUS_NOT_SUPPORTED));
+  MLUOPS_RETURN_IF_FINISHED(check_each({args.bbox1, args.bbox2, args.ious}, is_countable, contract));
   if (is_empty(args.ious)) return Status::nothing_to_do();
-  MLUOPS_RETURN_IF_FINISHED(have_data({args.bbox1, args.bbox2, args.ious}));
+  MLUOPS_RETURN_IF_FINISHED(check_each({args.bbox1, args.bbox2, args.ious}, has_data));
   MLUOPS_RETURN_IF_FINISHED(share_nothing({args.bbox1, args.bbox2}, {args.ious}));
   problem = {{args.bbox1.desc->dtype, n, m, args.mode, args.aligned ? 1 : 0, 0},
              args.bbox1.data,
@@ -71,7 +71,7 @@ Status check_box_iou_quadri(const BoxIouQuadriArgs& args, mluopsBoxIouProblem& p
   MLUOPS_RETURN_IF_FINISHED(not_null("handle", args.handle));
   MLUOPS_RETURN_IF_FINISHED(in_range("mode", args.mode, 0, 1));
   MLUOPS_RETURN_IF_FINISHED(have_descs({args.bbox1, args.bbox2, args.ious}));
-  MLUOPS_RETURN_IF_FINISHED(have_rank(2, {args.bbox1, args.bbox2}));
+  MLUOPS_RETURN_IF_FINISHED(check_each({args.bbox1, args.bbox2}, has_rank, 2));
   MLUOPS_RETURN_IF_FINISHED(has_sizes(args.bbox1, {{1, 8, "numbers of a box"}}));
   MLUOPS_RETURN_IF_FINISHED(has_sizes(args.bbox2, {{1, 8, "numbers of a box"}}));
   const std::int64_t m = size_of(args.bbox2, 0);
@@ -83,12 +83,12 @@ Status check_box_iou_quadri(const BoxIouQuadriArgs& args, mluopsBoxIouProblem& p
   MLUOPS_RETURN_IF_FINISHED(check_ious(args.ious, n, m, args.aligned));
   const mluOpExtContract_t contract = args.handle->contract;
   MLUOPS_RETURN_IF_FINISHED(is_float(args.bbox1, contract));
-  MLUOPS_RETURN_IF_FINISHED(have_dtype_of({args.bbox2, args.ious}, args.bbox1));
-  MLUOPS_RETURN_IF_FINISHED(are_arrays({args.bbox1, args.bbox2, args.ious}));
-  MLUOPS_RETURN_IF_FINISHED(are_dense({args.bbox1, args.bbox2, args.ious}, MLUOP_STATUS_NOT_SUPPORTED));
-  MLUOPS_RETURN_IF_FINISHED(all_countable({args.bbox1, args.bbox2, args.ious}, contract));
+  MLUOPS_RETURN_IF_FINISHED(check_each({args.bbox2, args.ious}, same_dtype, args.bbox1));
+  MLUOPS_RETURN_IF_FINISHED(check_each({args.bbox1, args.bbox2, args.ious}, has_layout, MLUOP_LAYOUT_ARRAY));
+  MLUOPS_RETURN_IF_FINISHED(check_each({args.bbox1, args.bbox2, args.ious}, is_dense, MLUOP_STATUS_NOT_SUPPORTED));
+  MLUOPS_RETURN_IF_FINISHED(check_each({args.bbox1, args.bbox2, args.ious}, is_countable, contract));
   if (is_empty(args.ious)) return Status::nothing_to_do();
-  MLUOPS_RETURN_IF_FINISHED(have_data({args.bbox1, args.bbox2, args.ious}));
+  MLUOPS_RETURN_IF_FINISHED(check_each({args.bbox1, args.bbox2, args.ious}, has_data));
   MLUOPS_RETURN_IF_FINISHED(share_nothing({args.bbox1, args.bbox2}, {args.ious}));
   problem = {{args.bbox1.desc->dtype, n, m, args.mode, args.aligned ? 1 : 0, 0},
              args.bbox1.data,
@@ -107,7 +107,7 @@ Status check_nms_rotated(const NmsRotatedArgs& args, mluopsNmsRotatedProblem& pr
     return Status::bad_param(text_of("boxes: wanted dimension 1 to be 5 (numbers of a box, or 6 with a label), got ",
                                      width, " in ", shape_text(args.boxes)));
   }
-  MLUOPS_RETURN_IF_FINISHED(have_rank(1, {args.scores, args.output}));
+  MLUOPS_RETURN_IF_FINISHED(check_each({args.scores, args.output}, has_rank, 1));
   const std::int64_t n = size_of(args.boxes, 0);
   MLUOPS_RETURN_IF_FINISHED(has_sizes(args.scores, {{0, n, "boxes"}}));
   MLUOPS_RETURN_IF_FINISHED(has_sizes(args.output, {{0, n, "boxes"}}));
@@ -115,11 +115,11 @@ Status check_nms_rotated(const NmsRotatedArgs& args, mluopsNmsRotatedProblem& pr
   MLUOPS_RETURN_IF_FINISHED(is_float(args.boxes, contract));
   MLUOPS_RETURN_IF_FINISHED(same_dtype(args.scores, args.boxes));
   MLUOPS_RETURN_IF_FINISHED(has_dtype(args.output, MLUOP_DTYPE_INT32));
-  MLUOPS_RETURN_IF_FINISHED(are_arrays({args.boxes, args.scores, args.output}));
-  MLUOPS_RETURN_IF_FINISHED(are_dense({args.boxes, args.scores, args.output}, MLUOP_STATUS_NOT_SUPPORTED));
-  MLUOPS_RETURN_IF_FINISHED(all_countable({args.boxes, args.scores, args.output}, contract));
+  MLUOPS_RETURN_IF_FINISHED(check_each({args.boxes, args.scores, args.output}, has_layout, MLUOP_LAYOUT_ARRAY));
+  MLUOPS_RETURN_IF_FINISHED(check_each({args.boxes, args.scores, args.output}, is_dense, MLUOP_STATUS_NOT_SUPPORTED));
+  MLUOPS_RETURN_IF_FINISHED(check_each({args.boxes, args.scores, args.output}, is_countable, contract));
   MLUOPS_RETURN_IF_FINISHED(is_indexable(args.boxes, 0));
-  if (!is_empty(args.boxes)) MLUOPS_RETURN_IF_FINISHED(have_data({args.boxes, args.scores, args.output}));
+  if (!is_empty(args.boxes)) MLUOPS_RETURN_IF_FINISHED(check_each({args.boxes, args.scores, args.output}, has_data));
   MLUOPS_RETURN_IF_FINISHED(not_null("result_num", args.result_num));
   MLUOPS_RETURN_IF_FINISHED(
       share_nothing({args.boxes, args.scores}, {args.output, TensorArg{"result_num", one_int32(), args.result_num}}));

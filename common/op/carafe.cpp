@@ -30,11 +30,11 @@ Status check_carafe_forward(const CarafeForwardArgs& args, mluopsCarafeForwardPr
   if (strict && !(std::int64_t{desc.scale_factor} <= 5)) {
     return Status::not_supported(text_of("scale_factor: wanted <= 5, got ", desc.scale_factor));
   }
-  MLUOPS_RETURN_IF_FINISHED(have_rank(4, {args.input, args.mask, args.output}));
-  MLUOPS_RETURN_IF_FINISHED(have_image_layout({args.input, args.mask, args.output}, args.input, contract));
-  MLUOPS_RETURN_IF_FINISHED(are_dense({args.input, args.mask, args.output}, MLUOP_STATUS_BAD_PARAM));
+  MLUOPS_RETURN_IF_FINISHED(check_each({args.input, args.mask, args.output}, has_rank, 4));
+  MLUOPS_RETURN_IF_FINISHED(check_each({args.input, args.mask, args.output}, has_image_layout, args.input, contract));
+  MLUOPS_RETURN_IF_FINISHED(check_each({args.input, args.mask, args.output}, is_dense, MLUOP_STATUS_BAD_PARAM));
   MLUOPS_RETURN_IF_FINISHED(has_float_dtype(args.input, contract));
-  MLUOPS_RETURN_IF_FINISHED(have_dtype_of({args.mask, args.output}, args.input));
+  MLUOPS_RETURN_IF_FINISHED(check_each({args.mask, args.output}, same_dtype, args.input));
   const std::int64_t n = size_of(args.input, Axis::kN);
   const std::int64_t h = size_of(args.input, Axis::kH);
   const std::int64_t ho = dim_product({h, std::int64_t{desc.scale_factor}});
@@ -55,8 +55,8 @@ Status check_carafe_forward(const CarafeForwardArgs& args, mluopsCarafeForwardPr
     return Status::bad_param(text_of("input: wanted channels divisible by group_size ", desc.group_size, ", got ", c));
   }
   if (any_empty({args.input, args.mask, args.output})) return Status::nothing_to_do();
-  MLUOPS_RETURN_IF_FINISHED(have_data({args.input, args.mask, args.output}));
-  MLUOPS_RETURN_IF_FINISHED(all_countable({args.input, args.mask, args.output}, contract));
+  MLUOPS_RETURN_IF_FINISHED(check_each({args.input, args.mask, args.output}, has_data));
+  MLUOPS_RETURN_IF_FINISHED(check_each({args.input, args.mask, args.output}, is_countable, contract));
   MLUOPS_RETURN_IF_FINISHED(share_nothing({args.input, args.mask}, {args.output}));
   problem = {{args.input.desc->dtype, n, h, w, c, ho, wo, desc.kernel_size, desc.group_size, desc.scale_factor},
              args.input.data,
@@ -72,10 +72,11 @@ Status check_carafe_backward(const CarafeBackwardArgs& args, mluopsCarafeBackwar
   MLUOPS_RETURN_IF_FINISHED(have_descs({args.input, args.mask, args.grad_output, args.grad_input, args.grad_mask}));
   const mluOpCarafeStruct& desc = *args.carafe_desc;
   MLUOPS_RETURN_IF_FINISHED(check_carafe_descriptor(desc));
-  MLUOPS_RETURN_IF_FINISHED(have_rank(4, {args.input, args.mask, args.grad_output, args.grad_input, args.grad_mask}));
+  MLUOPS_RETURN_IF_FINISHED(
+      check_each({args.input, args.mask, args.grad_output, args.grad_input, args.grad_mask}, has_rank, 4));
   const mluOpExtContract_t contract = args.handle->contract;
-  MLUOPS_RETURN_IF_FINISHED(have_image_layout(
-      {args.input, args.mask, args.grad_output, args.grad_input, args.grad_mask}, args.input, contract));
+  MLUOPS_RETURN_IF_FINISHED(check_each({args.input, args.mask, args.grad_output, args.grad_input, args.grad_mask},
+                                       has_image_layout, args.input, contract));
   const std::int64_t n = size_of(args.input, Axis::kN);
   const std::int64_t h = size_of(args.input, Axis::kH);
   const std::int64_t ho = dim_product({h, std::int64_t{desc.scale_factor}});
@@ -98,18 +99,20 @@ Status check_carafe_backward(const CarafeBackwardArgs& args, mluopsCarafeBackwar
     return Status::bad_param(text_of("input: wanted channels divisible by group_size ", desc.group_size, ", got ", c));
   }
   MLUOPS_RETURN_IF_FINISHED(has_float_dtype(args.input, contract));
-  MLUOPS_RETURN_IF_FINISHED(have_dtype_of({args.mask, args.grad_output, args.grad_input, args.grad_mask}, args.input));
-  MLUOPS_RETURN_IF_FINISHED(are_dense({args.input, args.mask, args.grad_output, args.grad_input, args.grad_mask},
-                                      MLUOP_STATUS_NOT_SUPPORTED));
+  MLUOPS_RETURN_IF_FINISHED(
+      check_each({args.mask, args.grad_output, args.grad_input, args.grad_mask}, same_dtype, args.input));
+  MLUOPS_RETURN_IF_FINISHED(check_each({args.input, args.mask, args.grad_output, args.grad_input, args.grad_mask},
+                                       is_dense, MLUOP_STATUS_NOT_SUPPORTED));
   if (any_empty({args.input, args.mask, args.grad_output, args.grad_input, args.grad_mask}))
     return Status::nothing_to_do();
-  MLUOPS_RETURN_IF_FINISHED(have_data({args.input, args.mask, args.grad_output, args.grad_input, args.grad_mask}));
+  MLUOPS_RETURN_IF_FINISHED(
+      check_each({args.input, args.mask, args.grad_output, args.grad_input, args.grad_mask}, has_data));
   const bool strict = contract != MLUOP_EXT_CONTRACT_EXTENDED;
   if (strict && !(std::int64_t{desc.kernel_size} <= 137)) {
     return Status::not_supported(text_of("kernel_size: wanted <= 137, got ", desc.kernel_size));
   }
   MLUOPS_RETURN_IF_FINISHED(
-      all_countable({args.input, args.mask, args.grad_output, args.grad_input, args.grad_mask}, contract));
+      check_each({args.input, args.mask, args.grad_output, args.grad_input, args.grad_mask}, is_countable, contract));
   MLUOPS_RETURN_IF_FINISHED(
       share_nothing({args.input, args.mask, args.grad_output}, {args.grad_input, args.grad_mask}));
   problem = {{args.input.desc->dtype, n, h, w, c, ho, wo, desc.kernel_size, desc.group_size, desc.scale_factor},

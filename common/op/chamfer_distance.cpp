@@ -10,8 +10,8 @@ namespace {
 Status check_chamfer_distance_forward_form(const ChamferDistanceForwardArgs& args) {
   MLUOPS_RETURN_IF_FINISHED(not_null("handle", args.handle));
   MLUOPS_RETURN_IF_FINISHED(have_descs({args.xyz1, args.xyz2, args.dist1, args.dist2, args.idx1, args.idx2}));
-  MLUOPS_RETURN_IF_FINISHED(have_rank(3, {args.xyz1, args.xyz2}));
-  MLUOPS_RETURN_IF_FINISHED(have_rank(2, {args.dist1, args.dist2, args.idx1, args.idx2}));
+  MLUOPS_RETURN_IF_FINISHED(check_each({args.xyz1, args.xyz2}, has_rank, 3));
+  MLUOPS_RETURN_IF_FINISHED(check_each({args.dist1, args.dist2, args.idx1, args.idx2}, has_rank, 2));
   MLUOPS_RETURN_IF_FINISHED(has_sizes(args.xyz1, {{2, 2, "x, y"}}));
   const std::int64_t b = size_of(args.xyz1, 0);
   MLUOPS_RETURN_IF_FINISHED(has_sizes(args.xyz2, {{0, b, "the batch"}, {2, 2, "x, y"}}));
@@ -24,13 +24,14 @@ Status check_chamfer_distance_forward_form(const ChamferDistanceForwardArgs& arg
   const mluOpExtContract_t contract = args.handle->contract;
   MLUOPS_RETURN_IF_FINISHED(has_float_dtype(args.xyz2, contract));
   MLUOPS_RETURN_IF_FINISHED(has_float_dtype(args.xyz1, contract));
-  MLUOPS_RETURN_IF_FINISHED(have_dtype_of({args.xyz2, args.dist1, args.dist2}, args.xyz1));
-  MLUOPS_RETURN_IF_FINISHED(have_dtype({args.idx1, args.idx2}, MLUOP_DTYPE_INT32));
-  MLUOPS_RETURN_IF_FINISHED(are_arrays({args.xyz1, args.xyz2, args.dist1, args.dist2, args.idx1, args.idx2}));
+  MLUOPS_RETURN_IF_FINISHED(check_each({args.xyz2, args.dist1, args.dist2}, same_dtype, args.xyz1));
+  MLUOPS_RETURN_IF_FINISHED(check_each({args.idx1, args.idx2}, has_dtype, MLUOP_DTYPE_INT32));
   MLUOPS_RETURN_IF_FINISHED(
-      are_dense({args.xyz1, args.xyz2, args.dist1, args.dist2, args.idx1, args.idx2}, MLUOP_STATUS_NOT_SUPPORTED));
+      check_each({args.xyz1, args.xyz2, args.dist1, args.dist2, args.idx1, args.idx2}, has_layout, MLUOP_LAYOUT_ARRAY));
+  MLUOPS_RETURN_IF_FINISHED(check_each({args.xyz1, args.xyz2, args.dist1, args.dist2, args.idx1, args.idx2}, is_dense,
+                                       MLUOP_STATUS_NOT_SUPPORTED));
   MLUOPS_RETURN_IF_FINISHED(
-      all_countable({args.xyz1, args.xyz2, args.dist1, args.dist2, args.idx1, args.idx2}, contract));
+      check_each({args.xyz1, args.xyz2, args.dist1, args.dist2, args.idx1, args.idx2}, is_countable, contract));
   MLUOPS_RETURN_IF_FINISHED(not_empty(args.xyz1));
   return Status::go_on();
 }
@@ -45,7 +46,7 @@ Status check_chamfer_distance_forward(const ChamferDistanceForwardArgs& args,
   MLUOPS_RETURN_IF_FINISHED(not_empty(args.dist2));
   MLUOPS_RETURN_IF_FINISHED(not_empty(args.idx1));
   MLUOPS_RETURN_IF_FINISHED(not_empty(args.idx2));
-  MLUOPS_RETURN_IF_FINISHED(have_data({args.xyz1, args.xyz2, args.dist1, args.dist2, args.idx1, args.idx2}));
+  MLUOPS_RETURN_IF_FINISHED(check_each({args.xyz1, args.xyz2, args.dist1, args.dist2, args.idx1, args.idx2}, has_data));
   MLUOPS_RETURN_IF_FINISHED(is_indexable(args.xyz1, 1));
   MLUOPS_RETURN_IF_FINISHED(is_indexable(args.xyz2, 1));
   MLUOPS_RETURN_IF_FINISHED(share_nothing({args.xyz1, args.xyz2}, {args.dist1, args.dist2, args.idx1, args.idx2}));
@@ -68,8 +69,8 @@ Status check_chamfer_distance_backward_form(const ChamferDistanceBackwardArgs& a
   MLUOPS_RETURN_IF_FINISHED(not_null("handle", args.handle));
   MLUOPS_RETURN_IF_FINISHED(have_descs(
       {args.xyz1, args.xyz2, args.idx1, args.idx2, args.grad_dist1, args.grad_dist2, args.grad_xyz1, args.grad_xyz2}));
-  MLUOPS_RETURN_IF_FINISHED(have_rank(3, {args.xyz1, args.xyz2}));
-  MLUOPS_RETURN_IF_FINISHED(have_rank(2, {args.idx1, args.idx2, args.grad_dist1, args.grad_dist2}));
+  MLUOPS_RETURN_IF_FINISHED(check_each({args.xyz1, args.xyz2}, has_rank, 3));
+  MLUOPS_RETURN_IF_FINISHED(check_each({args.idx1, args.idx2, args.grad_dist1, args.grad_dist2}, has_rank, 2));
   MLUOPS_RETURN_IF_FINISHED(has_sizes(args.xyz1, {{2, 2, "x, y"}}));
   const std::int64_t b = size_of(args.xyz1, 0);
   MLUOPS_RETURN_IF_FINISHED(has_sizes(args.xyz2, {{0, b, "the batch"}, {2, 2, "x, y"}}));
@@ -85,17 +86,18 @@ Status check_chamfer_distance_backward_form(const ChamferDistanceBackwardArgs& a
   MLUOPS_RETURN_IF_FINISHED(has_float_dtype(args.xyz2, contract));
   MLUOPS_RETURN_IF_FINISHED(has_float_dtype(args.xyz1, contract));
   MLUOPS_RETURN_IF_FINISHED(same_dtype(args.xyz2, args.xyz1));
-  MLUOPS_RETURN_IF_FINISHED(have_dtype({args.idx1, args.idx2}, MLUOP_DTYPE_INT32));
+  MLUOPS_RETURN_IF_FINISHED(check_each({args.idx1, args.idx2}, has_dtype, MLUOP_DTYPE_INT32));
   MLUOPS_RETURN_IF_FINISHED(
-      have_dtype_of({args.grad_dist1, args.grad_dist2, args.grad_xyz1, args.grad_xyz2}, args.xyz1));
-  MLUOPS_RETURN_IF_FINISHED(are_arrays(
-      {args.xyz1, args.xyz2, args.idx1, args.idx2, args.grad_dist1, args.grad_dist2, args.grad_xyz1, args.grad_xyz2}));
-  MLUOPS_RETURN_IF_FINISHED(are_dense(
+      check_each({args.grad_dist1, args.grad_dist2, args.grad_xyz1, args.grad_xyz2}, same_dtype, args.xyz1));
+  MLUOPS_RETURN_IF_FINISHED(check_each(
       {args.xyz1, args.xyz2, args.idx1, args.idx2, args.grad_dist1, args.grad_dist2, args.grad_xyz1, args.grad_xyz2},
-      MLUOP_STATUS_NOT_SUPPORTED));
-  MLUOPS_RETURN_IF_FINISHED(all_countable(
+      has_layout, MLUOP_LAYOUT_ARRAY));
+  MLUOPS_RETURN_IF_FINISHED(check_each(
       {args.xyz1, args.xyz2, args.idx1, args.idx2, args.grad_dist1, args.grad_dist2, args.grad_xyz1, args.grad_xyz2},
-      contract));
+      is_dense, MLUOP_STATUS_NOT_SUPPORTED));
+  MLUOPS_RETURN_IF_FINISHED(check_each(
+      {args.xyz1, args.xyz2, args.idx1, args.idx2, args.grad_dist1, args.grad_dist2, args.grad_xyz1, args.grad_xyz2},
+      is_countable, contract));
   MLUOPS_RETURN_IF_FINISHED(not_empty(args.xyz1));
   return Status::go_on();
 }
@@ -112,8 +114,9 @@ Status check_chamfer_distance_backward(const ChamferDistanceBackwardArgs& args,
   MLUOPS_RETURN_IF_FINISHED(not_empty(args.grad_dist2));
   MLUOPS_RETURN_IF_FINISHED(not_empty(args.grad_xyz1));
   MLUOPS_RETURN_IF_FINISHED(not_empty(args.grad_xyz2));
-  MLUOPS_RETURN_IF_FINISHED(have_data(
-      {args.xyz1, args.xyz2, args.idx1, args.idx2, args.grad_dist1, args.grad_dist2, args.grad_xyz1, args.grad_xyz2}));
+  MLUOPS_RETURN_IF_FINISHED(check_each(
+      {args.xyz1, args.xyz2, args.idx1, args.idx2, args.grad_dist1, args.grad_dist2, args.grad_xyz1, args.grad_xyz2},
+      has_data));
   MLUOPS_RETURN_IF_FINISHED(is_indexable(args.xyz1, 1));
   MLUOPS_RETURN_IF_FINISHED(is_indexable(args.xyz2, 1));
   MLUOPS_RETURN_IF_FINISHED(

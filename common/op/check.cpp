@@ -12,10 +12,6 @@
 namespace mluops::op {
 namespace {
 
-std::string number(std::int64_t v) {
-  return std::to_string(v);
-}
-
 bool overlaps(const TensorArg& a, const TensorArg& b) {
   const auto begin = [](const TensorArg& t) { return reinterpret_cast<std::uintptr_t>(t.data); };
   const auto end = [&](const TensorArg& t) {
@@ -27,55 +23,48 @@ bool overlaps(const TensorArg& a, const TensorArg& b) {
 Status disjoint(const TensorArg& output, const TensorArg& other) {
   if (output.desc == nullptr || other.desc == nullptr || is_empty(output) || is_empty(other)) return Status::go_on();
   if (!overlaps(output, other)) return Status::go_on();
-  return Status::bad_param(std::string(output.name) + ": wanted memory of its own, got memory shared with " +
-                           other.name);
+  return Status::bad_param(text_of(output.name, ": wanted memory of its own, got memory shared with ", other.name));
 }
 
 }  // namespace
 
 Status not_null(const char* name, const void* pointer) {
   if (pointer != nullptr) return Status::go_on();
-  return Status::bad_param(std::string(name) + ": wanted a pointer, got NULL");
+  return Status::bad_param(text_of(name, ": wanted a pointer, got NULL"));
+}
+
+Status are_given(std::initializer_list<Given> pointers) {
+  for (const Given& each : pointers) MLUOPS_RETURN_IF_FINISHED(not_null(each.name, each.pointer));
+  return Status::go_on();
 }
 
 Status have_descs(std::initializer_list<TensorArg> tensors) {
   for (const TensorArg& t : tensors) {
-    if (t.desc == nullptr) return Status::bad_param(std::string(t.name) + "_desc: wanted a descriptor, got NULL");
+    if (t.desc == nullptr) return Status::bad_param(text_of(t.name, "_desc: wanted a descriptor, got NULL"));
   }
   return Status::go_on();
 }
 
-Status have_data(std::initializer_list<TensorArg> tensors) {
-  for (const TensorArg& t : tensors) MLUOPS_RETURN_IF_FINISHED(not_null(t.name, t.data));
-  return Status::go_on();
+Status has_data(const TensorArg& t) {
+  return not_null(t.name, t.data);
 }
 
 Status present_or_absent(const TensorArg& t) {
   if ((t.desc == nullptr) == (t.data == nullptr)) return Status::go_on();
-  return Status::bad_param(std::string(t.name) + ": wanted descriptor and data both given or both NULL, got only " +
-                           (t.desc != nullptr ? "the descriptor" : "the data"));
+  return Status::bad_param(text_of(t.name, ": wanted descriptor and data both given or both NULL, got only ",
+                                   t.desc != nullptr ? "the descriptor" : "the data"));
 }
 
 Status has_rank(const TensorArg& t, int wanted) {
   if (rank(*t.desc) == wanted) return Status::go_on();
-  return Status::bad_param(std::string(t.name) + ": wanted " + number(wanted) + " dimensions, got " +
-                           number(rank(*t.desc)) + " " + dims_text(*t.desc));
-}
-
-Status have_rank(int wanted, std::initializer_list<TensorArg> tensors) {
-  for (const TensorArg& t : tensors) MLUOPS_RETURN_IF_FINISHED(has_rank(t, wanted));
-  return Status::go_on();
+  return Status::bad_param(
+      text_of(t.name, ": wanted ", wanted, " dimensions, got ", rank(*t.desc), " ", dims_text(*t.desc)));
 }
 
 Status has_layout(const TensorArg& t, mluOpTensorLayout_t wanted) {
   if (t.desc->layout == wanted) return Status::go_on();
-  return Status::bad_param(std::string(t.name) + ": wanted layout " + layout_name(wanted) + ", got " +
-                           layout_name(t.desc->layout));
-}
-
-Status are_arrays(std::initializer_list<TensorArg> tensors) {
-  for (const TensorArg& t : tensors) MLUOPS_RETURN_IF_FINISHED(has_layout(t, MLUOP_LAYOUT_ARRAY));
-  return Status::go_on();
+  return Status::bad_param(
+      text_of(t.name, ": wanted layout ", layout_name(wanted), ", got ", layout_name(t.desc->layout)));
 }
 
 int axis_of(const TensorArg& t, Axis axis) {
@@ -97,20 +86,15 @@ Status has_image_layout(const TensorArg& t, const TensorArg& like, mluOpExtContr
   return has_layout(t, nchw ? MLUOP_LAYOUT_NCHW : MLUOP_LAYOUT_NHWC);
 }
 
-Status have_image_layout(std::initializer_list<TensorArg> tensors, const TensorArg& like, mluOpExtContract_t contract) {
-  for (const TensorArg& t : tensors) MLUOPS_RETURN_IF_FINISHED(has_image_layout(t, like, contract));
-  return Status::go_on();
-}
-
 Status has_float_dtype(const TensorArg& t, mluOpExtContract_t contract) {
   const mluOpDataType_t dtype = t.desc->dtype;
   if (dtype == MLUOP_DTYPE_HALF || dtype == MLUOP_DTYPE_FLOAT) return Status::go_on();
   const bool extended = contract == MLUOP_EXT_CONTRACT_EXTENDED;
   if (extended && (dtype == MLUOP_DTYPE_DOUBLE || dtype == MLUOP_DTYPE_BFLOAT16)) return Status::go_on();
   return Status::bad_param(
-      std::string(t.name) + ": wanted dtype " +
-      (extended ? "DTYPE_HALF, DTYPE_FLOAT, DTYPE_DOUBLE or DTYPE_BFLOAT16" : "DTYPE_HALF or DTYPE_FLOAT") + ", got " +
-      dtype_name(dtype));
+      text_of(t.name, ": wanted dtype ",
+              extended ? "DTYPE_HALF, DTYPE_FLOAT, DTYPE_DOUBLE or DTYPE_BFLOAT16" : "DTYPE_HALF or DTYPE_FLOAT",
+              ", got ", dtype_name(dtype)));
 }
 
 Status is_float(const TensorArg& t, mluOpExtContract_t contract) {
@@ -119,31 +103,20 @@ Status is_float(const TensorArg& t, mluOpExtContract_t contract) {
 }
 
 Status are_float(std::initializer_list<TensorArg> tensors, mluOpExtContract_t contract) {
-  if (contract != MLUOP_EXT_CONTRACT_EXTENDED) return have_dtype(tensors, MLUOP_DTYPE_FLOAT);
+  if (contract != MLUOP_EXT_CONTRACT_EXTENDED) return check_each(tensors, has_dtype, MLUOP_DTYPE_FLOAT);
   MLUOPS_RETURN_IF_FINISHED(has_float_dtype(*tensors.begin(), contract));
-  return have_dtype_of(tensors, *tensors.begin());
+  return check_each(tensors, same_dtype, *tensors.begin());
 }
 
 Status has_dtype(const TensorArg& t, mluOpDataType_t wanted) {
   if (t.desc->dtype == wanted) return Status::go_on();
-  return Status::bad_param(std::string(t.name) + ": wanted dtype " + dtype_name(wanted) + ", got " +
-                           dtype_name(t.desc->dtype));
+  return Status::bad_param(text_of(t.name, ": wanted dtype ", dtype_name(wanted), ", got ", dtype_name(t.desc->dtype)));
 }
 
 Status same_dtype(const TensorArg& t, const TensorArg& like) {
   if (t.desc->dtype == like.desc->dtype) return Status::go_on();
-  return Status::bad_param(std::string(t.name) + ": wanted the dtype of " + like.name + ", " +
-                           dtype_name(like.desc->dtype) + ", got " + dtype_name(t.desc->dtype));
-}
-
-Status have_dtype(std::initializer_list<TensorArg> tensors, mluOpDataType_t wanted) {
-  for (const TensorArg& t : tensors) MLUOPS_RETURN_IF_FINISHED(has_dtype(t, wanted));
-  return Status::go_on();
-}
-
-Status have_dtype_of(std::initializer_list<TensorArg> tensors, const TensorArg& like) {
-  for (const TensorArg& t : tensors) MLUOPS_RETURN_IF_FINISHED(same_dtype(t, like));
-  return Status::go_on();
+  return Status::bad_param(text_of(t.name, ": wanted the dtype of ", like.name, ", ", dtype_name(like.desc->dtype),
+                                   ", got ", dtype_name(t.desc->dtype)));
 }
 
 std::int64_t size_of(const TensorArg& t, int axis) {
@@ -153,8 +126,8 @@ std::int64_t size_of(const TensorArg& t, int axis) {
 Status has_dim(const TensorArg& t, int axis, std::int64_t wanted, const char* meaning) {
   const std::int64_t got = t.desc->dims[static_cast<std::size_t>(axis)];
   if (got == wanted) return Status::go_on();
-  return Status::bad_param(std::string(t.name) + ": wanted dimension " + number(axis) + " to be " + number(wanted) +
-                           " (" + meaning + "), got " + number(got) + " in " + dims_text(*t.desc));
+  return Status::bad_param(text_of(t.name, ": wanted dimension ", axis, " to be ", wanted, " (", meaning, "), got ",
+                                   got, " in ", dims_text(*t.desc)));
 }
 
 Status has_dim(const TensorArg& t, Axis axis, std::int64_t wanted, const char* meaning) {
@@ -179,14 +152,14 @@ std::int64_t dim_product(std::initializer_list<std::int64_t> sizes) {
 
 Status same_dims(const TensorArg& t, const TensorArg& like) {
   if (t.desc->dims == like.desc->dims) return Status::go_on();
-  return Status::bad_param(std::string(t.name) + ": wanted the shape of " + like.name + ", " + dims_text(*like.desc) +
-                           ", got " + dims_text(*t.desc));
+  return Status::bad_param(
+      text_of(t.name, ": wanted the shape of ", like.name, ", ", dims_text(*like.desc), ", got ", dims_text(*t.desc)));
 }
 
 Status in_range(const char* name, std::int64_t value, std::int64_t low, std::int64_t high) {
   if (value >= low && value <= high) return Status::go_on();
-  const std::string upper = high == std::numeric_limits<std::int64_t>::max() ? "" : " and <= " + number(high);
-  return Status::bad_param(std::string(name) + ": wanted >= " + number(low) + upper + ", got " + number(value));
+  const std::string upper = high == std::numeric_limits<std::int64_t>::max() ? "" : " and <= " + std::to_string(high);
+  return Status::bad_param(text_of(name, ": wanted >= ", low, upper, ", got ", value));
 }
 
 Status at_least(const char* name, std::int64_t value, std::int64_t low) {
@@ -195,7 +168,7 @@ Status at_least(const char* name, std::int64_t value, std::int64_t low) {
 
 Status is_positive(const char* name, const Scalar& value) {
   if (value.value > 0) return Status::go_on();
-  return Status::bad_param(std::string(name) + ": wanted > 0, got " + std::to_string(value.value));
+  return Status::bad_param(text_of(name, ": wanted > 0, got ", value.value));
 }
 
 Status is_number(const char* name, double value) {
@@ -208,68 +181,43 @@ Status is_not_negative(const char* name, double value) {
 
 Status is_dense(const TensorArg& t, mluOpStatus_t code) {
   if (is_contiguous(*t.desc)) return Status::go_on();
-  return Status::error(
-      code, std::string(t.name) + ": wanted a dense row-major tensor, got strides for " + dims_text(*t.desc));
-}
-
-Status are_dense(std::initializer_list<TensorArg> tensors, mluOpStatus_t code) {
-  for (const TensorArg& t : tensors) MLUOPS_RETURN_IF_FINISHED(is_dense(t, code));
-  return Status::go_on();
+  return Status::error(code,
+                       text_of(t.name, ": wanted a dense row-major tensor, got strides for ", dims_text(*t.desc)));
 }
 
 Status is_countable(const TensorArg& t, mluOpExtContract_t contract) {
+  if (t.desc == nullptr) return Status::go_on();
   constexpr std::int64_t kMost = std::numeric_limits<std::int64_t>::max() / 16;
   if (t.desc->elements == 0) {  // a part of the sizes is multiplied all the same
     std::int64_t product = 1;
     for (const std::int64_t size : t.desc->dims) {
       if (size == 0 || (!__builtin_mul_overflow(product, size, &product) && product < kMost)) continue;
-      return Status::not_supported(std::string(t.name) + ": wanted sizes beside 0 whose product is below " +
-                                   number(kMost) + ", got " + dims_text(*t.desc));
+      return Status::not_supported(
+          text_of(t.name, ": wanted sizes beside 0 whose product is below ", kMost, ", got ", dims_text(*t.desc)));
     }
   }
   const std::int64_t limit = contract == MLUOP_EXT_CONTRACT_EXTENDED ? kMost : std::int64_t{1} << 31;
   if (t.desc->elements >= 0 && t.desc->elements < limit) return Status::go_on();
-  return Status::not_supported(std::string(t.name) + ": wanted fewer than " + number(limit) + " elements, got " +
-                               (t.desc->elements < 0 ? "more than 2^63" : number(t.desc->elements)) + " in " +
-                               dims_text(*t.desc));
-}
-
-Status all_countable(std::initializer_list<TensorArg> tensors, mluOpExtContract_t contract) {
-  for (const TensorArg& t : tensors) {
-    if (t.desc != nullptr) MLUOPS_RETURN_IF_FINISHED(is_countable(t, contract));
-  }
-  return Status::go_on();
-}
-
-Status are_dense_and_countable(std::initializer_list<TensorArg> tensors, mluOpExtContract_t contract) {
-  for (const TensorArg& t : tensors) MLUOPS_RETURN_IF_FINISHED(is_dense(t, MLUOP_STATUS_NOT_SUPPORTED));
-  return all_countable(tensors, contract);
+  return Status::not_supported(text_of(t.name, ": wanted fewer than ", limit, " elements, got ",
+                                       t.desc->elements < 0 ? "more than 2^63" : std::to_string(t.desc->elements),
+                                       " in ", dims_text(*t.desc)));
 }
 
 Status not_empty(const TensorArg& t) {
   if (!is_empty(t)) return Status::go_on();
-  return Status::bad_param(std::string(t.name) + ": wanted a non-empty tensor, got " + dims_text(*t.desc));
-}
-
-Status have_dense_data(std::initializer_list<TensorArg> tensors, mluOpExtContract_t contract) {
-  MLUOPS_RETURN_IF_FINISHED(are_dense_and_countable(tensors, contract));
-  for (const TensorArg& t : tensors) MLUOPS_RETURN_IF_FINISHED(not_empty(t));
-  return have_data(tensors);
+  return Status::bad_param(text_of(t.name, ": wanted a non-empty tensor, got ", dims_text(*t.desc)));
 }
 
 Status is_indexable(const TensorArg& t, int axis) {
   const std::int64_t got = t.desc->dims[static_cast<std::size_t>(axis)],
                      limit = std::numeric_limits<std::int32_t>::max();
   if (got <= limit) return Status::go_on();
-  return Status::not_supported(std::string(t.name) + ": wanted dimension " + number(axis) +
-                               " to be <= " + number(limit) + ", got " + number(got) + " in " + dims_text(*t.desc));
+  return Status::not_supported(
+      text_of(t.name, ": wanted dimension ", axis, " to be <= ", limit, ", got ", got, " in ", dims_text(*t.desc)));
 }
 
-Status have_data_unless_empty(std::initializer_list<TensorArg> tensors) {
-  for (const TensorArg& t : tensors) {
-    if (!is_empty(t)) MLUOPS_RETURN_IF_FINISHED(not_null(t.name, t.data));
-  }
-  return Status::go_on();
+Status has_data_unless_empty(const TensorArg& t) {
+  return is_empty(t) ? Status::go_on() : has_data(t);
 }
 
 Status share_nothing(std::initializer_list<TensorArg> inputs, std::initializer_list<TensorArg> outputs) {
@@ -284,11 +232,6 @@ void note_tensors(std::initializer_list<TensorArg> inputs, std::initializer_list
   if (!capturing()) return;
   for (const TensorArg& t : inputs) note_tensor(t.name, t.desc, t.data, false);
   for (const TensorArg& t : outputs) note_tensor(t.name, t.desc, t.data, true);
-}
-
-Status no_overlap(std::initializer_list<TensorArg> inputs, std::initializer_list<TensorArg> outputs) {
-  note_tensors(inputs, outputs);
-  return share_nothing(inputs, outputs);
 }
 
 Status tell_workspace(std::initializer_list<std::initializer_list<std::int64_t>> arrays, std::size_t* size) {
@@ -319,8 +262,7 @@ Status has_countable_pixels(const TensorArg& t) {
   const std::int64_t most = std::numeric_limits<std::int32_t>::max();
   const std::int64_t h = size_of(t, Axis::kH), w = size_of(t, Axis::kW);
   if (h == 0 || w <= most / h) return Status::go_on();
-  return Status::not_supported(std::string(t.name) + ": wanted height times width <= " + std::to_string(most) +
-                               ", got " + dims_text(*t.desc));
+  return Status::not_supported(text_of(t.name, ": wanted height times width <= ", most, ", got ", dims_text(*t.desc)));
 }
 
 void describe_like(mluOpTensorStruct& desc, mluOpTensorDescriptor_t like, mluOpDataType_t dtype) {
@@ -336,10 +278,6 @@ std::int64_t windows(std::int64_t size, std::int64_t kernel, std::int64_t pad, s
 
 std::string shape_text(const TensorArg& t) {
   return dims_text(*t.desc);
-}
-
-std::int32_t* int32_data(const TensorArg& t) {
-  return static_cast<std::int32_t*>(const_cast<void*>(t.data));
 }
 
 mluOpTensorStruct* one_int32() {

@@ -21,19 +21,29 @@ struct TensorArg {
   const void* data;
 };
 
+/// check(t, more...) of each tensor.
+template <class Check, class... More>
+Status check_each(std::initializer_list<TensorArg> tensors, Check check, const More&... more) {
+  for (const TensorArg& t : tensors) MLUOPS_RETURN_IF_FINISHED(check(t, more...));
+  return Status::go_on();
+}
+
 /// "handle", "carafe_desc" and other plain pointers.
 Status not_null(const char* name, const void* pointer);
+/// A pointer and the name that a text gives it.
+struct Given {
+  const char* name;
+  const void* pointer;
+};
+/// not_null() for each.
+Status are_given(std::initializer_list<Given> pointers);
 /// Descriptors are there ("<name>_desc").
 Status have_descs(std::initializer_list<TensorArg> tensors);
-/// Data pointers are there.
-Status have_data(std::initializer_list<TensorArg> tensors);
+Status has_data(const TensorArg& t);
 /// Descriptor and data come together or not at all.
 Status present_or_absent(const TensorArg& t);
 Status has_rank(const TensorArg& t, int wanted);
-Status have_rank(int wanted, std::initializer_list<TensorArg> tensors);
 Status has_layout(const TensorArg& t, mluOpTensorLayout_t wanted);
-/// Every one has layout ARRAY.
-Status are_arrays(std::initializer_list<TensorArg> tensors);
 /// Dimensions of an image tensor by their meaning: NHWC has them in this order, NCHW has the channels second.
 enum class Axis { kN, kH, kW, kC };
 /// Where the layout of t has an axis.
@@ -43,8 +53,6 @@ std::int64_t size_of(const TensorArg& t, Axis axis);
 bool is_nchw(const TensorArg& t);
 /// NHWC; under EXTENDED NCHW too, when `like`, the operator's first image tensor, has it.
 Status has_image_layout(const TensorArg& t, const TensorArg& like, mluOpExtContract_t contract);
-/// has_image_layout() for each.
-Status have_image_layout(std::initializer_list<TensorArg> tensors, const TensorArg& like, mluOpExtContract_t contract);
 /// HALF or FLOAT; under EXTENDED also DOUBLE and BFLOAT16.
 Status has_float_dtype(const TensorArg& t, mluOpExtContract_t contract);
 /// FLOAT; under EXTENDED also HALF, DOUBLE and BFLOAT16.
@@ -54,9 +62,6 @@ Status are_float(std::initializer_list<TensorArg> tensors, mluOpExtContract_t co
 Status has_dtype(const TensorArg& t, mluOpDataType_t wanted);
 /// t's dtype is that of `like`.
 Status same_dtype(const TensorArg& t, const TensorArg& like);
-Status have_dtype(std::initializer_list<TensorArg> tensors, mluOpDataType_t wanted);
-/// same_dtype() for each.
-Status have_dtype_of(std::initializer_list<TensorArg> tensors, const TensorArg& like);
 /// t.dims[axis]
 std::int64_t size_of(const TensorArg& t, int axis);
 /// t.dims[axis] == wanted, where `meaning` says in words what wanted is.
@@ -89,30 +94,20 @@ Status is_number(const char* name, double value);
 Status is_not_negative(const char* name, double value);
 /// Dense row-major, else `code`.
 Status is_dense(const TensorArg& t, mluOpStatus_t code);
-Status are_dense(std::initializer_list<TensorArg> tensors, mluOpStatus_t code);
 /// Fewer than 2^31 elements (EXTENDED: no limit but int64 bytes), else NOT_SUPPORTED. Without elements: the product of
-/// the other sizes is within int64 bytes.
+/// the other sizes is within int64 bytes. An absent tensor is countable.
 Status is_countable(const TensorArg& t, mluOpExtContract_t contract);
-/// Every one that has a descriptor is countable, else NOT_SUPPORTED.
-Status all_countable(std::initializer_list<TensorArg> tensors, mluOpExtContract_t contract);
-/// Every one is dense, and after that every one countable, else NOT_SUPPORTED.
-Status are_dense_and_countable(std::initializer_list<TensorArg> tensors, mluOpExtContract_t contract);
 /// No dimension is 0.
 Status not_empty(const TensorArg& t);
-/// are_dense_and_countable; then none is empty, and all have data.
-Status have_dense_data(std::initializer_list<TensorArg> tensors, mluOpExtContract_t contract);
 /// t.dims[axis] is at most 2^31 - 1, so that INT32 indices reach all of it, else NOT_SUPPORTED.
 Status is_indexable(const TensorArg& t, int axis);
 /// Descriptor of the one INT32 that a count is written to: one for all calls, because making it allocates.
 mluOpTensorStruct* one_int32();
-/// Data pointers are there, but for empty tensors.
-Status have_data_unless_empty(std::initializer_list<TensorArg> tensors);
+Status has_data_unless_empty(const TensorArg& t);
 /// No output shares a byte with an input or another output (BAD_PARAM).
 Status share_nothing(std::initializer_list<TensorArg> inputs, std::initializer_list<TensorArg> outputs);
 /// Tells MLUOP_CAPTURE all tensors of a call.
 void note_tensors(std::initializer_list<TensorArg> inputs, std::initializer_list<TensorArg> outputs);
-/// Both of these, for rules that are not generated.
-Status no_overlap(std::initializer_list<TensorArg> inputs, std::initializer_list<TensorArg> outputs);
 
 /// Writes the bytes of a workspace, the sum of its arrays', each the product of its factors, and ends the check;
 /// NOT_SUPPORTED when that leaves int64.
@@ -133,8 +128,6 @@ void describe_like(mluOpTensorStruct& desc, mluOpTensorDescriptor_t like, mluOpD
 std::int64_t windows(std::int64_t size, std::int64_t kernel, std::int64_t pad, std::int64_t dilation,
                      std::int64_t stride);
 
-/// The data of an INT32 tensor that is written to.
-std::int32_t* int32_data(const TensorArg& t);
 /// The data of t as a problem struct has it.
 template <class T>
 T* data_of(const TensorArg& t) {

@@ -22,12 +22,12 @@ Status check_correlation_forward_form(const CorrelationForwardArgs& args) {
   MLUOPS_RETURN_IF_FINISHED(at_least("dilation_patch_h", args.dilation_patch_h, 1));
   MLUOPS_RETURN_IF_FINISHED(at_least("dilation_patch_w", args.dilation_patch_w, 1));
   const mluOpExtContract_t contract = args.handle->contract;
-  MLUOPS_RETURN_IF_FINISHED(have_image_layout({args.input1, args.input2}, args.input1, contract));
-  MLUOPS_RETURN_IF_FINISHED(are_arrays({args.output}));
-  MLUOPS_RETURN_IF_FINISHED(have_rank(4, {args.input1, args.input2}));
+  MLUOPS_RETURN_IF_FINISHED(check_each({args.input1, args.input2}, has_image_layout, args.input1, contract));
+  MLUOPS_RETURN_IF_FINISHED(has_layout(args.output, MLUOP_LAYOUT_ARRAY));
+  MLUOPS_RETURN_IF_FINISHED(check_each({args.input1, args.input2}, has_rank, 4));
   MLUOPS_RETURN_IF_FINISHED(has_rank(args.output, 5));
   MLUOPS_RETURN_IF_FINISHED(has_float_dtype(args.input1, contract));
-  MLUOPS_RETURN_IF_FINISHED(have_dtype_of({args.input2, args.output}, args.input1));
+  MLUOPS_RETURN_IF_FINISHED(check_each({args.input2, args.output}, same_dtype, args.input1));
   return Status::go_on();
 }
 
@@ -55,11 +55,11 @@ Status check_correlation_forward(const CorrelationForwardArgs& args, mluopsCorre
                                                     {2, p, "2 max_displacement + 1"},
                                                     {3, out_h, "the windows down"},
                                                     {4, out_w, "the windows across"}}));
-  MLUOPS_RETURN_IF_FINISHED(are_dense({args.input1, args.input2, args.output}, MLUOP_STATUS_NOT_SUPPORTED));
+  MLUOPS_RETURN_IF_FINISHED(check_each({args.input1, args.input2, args.output}, is_dense, MLUOP_STATUS_NOT_SUPPORTED));
   const mluOpExtContract_t contract = args.handle->contract;
-  MLUOPS_RETURN_IF_FINISHED(all_countable({args.input1, args.input2, args.output}, contract));
+  MLUOPS_RETURN_IF_FINISHED(check_each({args.input1, args.input2, args.output}, is_countable, contract));
   if (is_empty(args.input1)) return Status::nothing_to_do();
-  MLUOPS_RETURN_IF_FINISHED(have_data({args.input1, args.input2, args.output}));
+  MLUOPS_RETURN_IF_FINISHED(check_each({args.input1, args.input2, args.output}, has_data));
   MLUOPS_RETURN_IF_FINISHED(share_nothing({args.input1, args.input2}, {args.output}));
   const std::int64_t c = size_of(args.input1, Axis::kC);
   problem = {{args.input1.desc->dtype, n, h, w, c, out_h, out_w, args.max_displacement, args.kernel_h, args.kernel_w,
@@ -89,15 +89,15 @@ Status check_correlation_backward_form(const CorrelationBackwardArgs& args) {
   MLUOPS_RETURN_IF_FINISHED(at_least("dilation_w", args.dilation_w, 1));
   MLUOPS_RETURN_IF_FINISHED(at_least("dilation_patch_h", args.dilation_patch_h, 1));
   MLUOPS_RETURN_IF_FINISHED(at_least("dilation_patch_w", args.dilation_patch_w, 1));
-  MLUOPS_RETURN_IF_FINISHED(are_arrays({args.grad_output}));
+  MLUOPS_RETURN_IF_FINISHED(has_layout(args.grad_output, MLUOP_LAYOUT_ARRAY));
   const mluOpExtContract_t contract = args.handle->contract;
-  MLUOPS_RETURN_IF_FINISHED(
-      have_image_layout({args.input1, args.input2, args.grad_input1, args.grad_input2}, args.input1, contract));
+  MLUOPS_RETURN_IF_FINISHED(check_each({args.input1, args.input2, args.grad_input1, args.grad_input2}, has_image_layout,
+                                       args.input1, contract));
   MLUOPS_RETURN_IF_FINISHED(has_rank(args.grad_output, 5));
-  MLUOPS_RETURN_IF_FINISHED(have_rank(4, {args.input1, args.input2, args.grad_input1, args.grad_input2}));
+  MLUOPS_RETURN_IF_FINISHED(check_each({args.input1, args.input2, args.grad_input1, args.grad_input2}, has_rank, 4));
   MLUOPS_RETURN_IF_FINISHED(has_float_dtype(args.input1, contract));
   MLUOPS_RETURN_IF_FINISHED(
-      have_dtype_of({args.grad_output, args.input2, args.grad_input1, args.grad_input2}, args.input1));
+      check_each({args.grad_output, args.input2, args.grad_input1, args.grad_input2}, same_dtype, args.input1));
   const std::int64_t h = size_of(args.input1, Axis::kH);
   const std::int64_t out_h = windows(h, std::int64_t{args.kernel_h}, std::int64_t{args.pad_h},
                                      std::int64_t{args.dilation_h}, std::int64_t{args.stride_h});
@@ -130,14 +130,14 @@ Status check_correlation_backward(const CorrelationBackwardArgs& args, mluopsCor
   MLUOPS_RETURN_IF_FINISHED(same_dims(args.input2, args.input1));
   MLUOPS_RETURN_IF_FINISHED(same_dims(args.grad_input1, args.input1));
   MLUOPS_RETURN_IF_FINISHED(same_dims(args.grad_input2, args.input1));
-  MLUOPS_RETURN_IF_FINISHED(are_dense({args.grad_output, args.input1, args.input2, args.grad_input1, args.grad_input2},
-                                      MLUOP_STATUS_NOT_SUPPORTED));
+  MLUOPS_RETURN_IF_FINISHED(check_each({args.grad_output, args.input1, args.input2, args.grad_input1, args.grad_input2},
+                                       is_dense, MLUOP_STATUS_NOT_SUPPORTED));
   const mluOpExtContract_t contract = args.handle->contract;
-  MLUOPS_RETURN_IF_FINISHED(
-      all_countable({args.grad_output, args.input1, args.input2, args.grad_input1, args.grad_input2}, contract));
+  MLUOPS_RETURN_IF_FINISHED(check_each({args.grad_output, args.input1, args.input2, args.grad_input1, args.grad_input2},
+                                       is_countable, contract));
   if (is_empty(args.input1)) return Status::nothing_to_do();
   MLUOPS_RETURN_IF_FINISHED(
-      have_data({args.grad_output, args.input1, args.input2, args.grad_input1, args.grad_input2}));
+      check_each({args.grad_output, args.input1, args.input2, args.grad_input1, args.grad_input2}, has_data));
   MLUOPS_RETURN_IF_FINISHED(
       share_nothing({args.grad_output, args.input1, args.input2}, {args.grad_input1, args.grad_input2}));
   const std::int64_t c = size_of(args.input1, Axis::kC);

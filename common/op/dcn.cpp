@@ -17,21 +17,22 @@ Status check_dcn_forward_form(const DcnForwardArgs& args) {
   }
   const mluOpExtContract_t contract = args.handle->contract;
   MLUOPS_RETURN_IF_FINISHED(
-      have_image_layout({args.input, args.filter, args.output, args.offset}, args.input, contract));
+      check_each({args.input, args.filter, args.output, args.offset}, has_image_layout, args.input, contract));
   if (args.mask.desc != nullptr) MLUOPS_RETURN_IF_FINISHED(has_image_layout(args.mask, args.input, contract));
-  if (args.bias.desc != nullptr) MLUOPS_RETURN_IF_FINISHED(are_arrays({args.bias}));
-  MLUOPS_RETURN_IF_FINISHED(have_rank(4, {args.input, args.filter, args.output, args.offset}));
+  if (args.bias.desc != nullptr) MLUOPS_RETURN_IF_FINISHED(has_layout(args.bias, MLUOP_LAYOUT_ARRAY));
+  MLUOPS_RETURN_IF_FINISHED(check_each({args.input, args.filter, args.output, args.offset}, has_rank, 4));
   if (args.mask.desc != nullptr) MLUOPS_RETURN_IF_FINISHED(has_rank(args.mask, 4));
   if (args.bias.desc != nullptr) MLUOPS_RETURN_IF_FINISHED(has_rank(args.bias, 1));
   MLUOPS_RETURN_IF_FINISHED(has_float_dtype(args.input, contract));
-  MLUOPS_RETURN_IF_FINISHED(have_dtype_of({args.filter, args.output, args.offset}, args.input));
+  MLUOPS_RETURN_IF_FINISHED(check_each({args.filter, args.output, args.offset}, same_dtype, args.input));
   if (args.mask.desc != nullptr) MLUOPS_RETURN_IF_FINISHED(same_dtype(args.mask, args.input));
   if (args.bias.desc != nullptr) MLUOPS_RETURN_IF_FINISHED(same_dtype(args.bias, args.input));
-  MLUOPS_RETURN_IF_FINISHED(are_dense({args.input, args.filter, args.output, args.offset}, MLUOP_STATUS_NOT_SUPPORTED));
-  if (args.mask.desc != nullptr) MLUOPS_RETURN_IF_FINISHED(are_dense({args.mask}, MLUOP_STATUS_NOT_SUPPORTED));
-  if (args.bias.desc != nullptr) MLUOPS_RETURN_IF_FINISHED(are_dense({args.bias}, MLUOP_STATUS_NOT_SUPPORTED));
   MLUOPS_RETURN_IF_FINISHED(
-      all_countable({args.input, args.filter, args.output, args.offset, args.mask, args.bias}, contract));
+      check_each({args.input, args.filter, args.output, args.offset}, is_dense, MLUOP_STATUS_NOT_SUPPORTED));
+  if (args.mask.desc != nullptr) MLUOPS_RETURN_IF_FINISHED(is_dense(args.mask, MLUOP_STATUS_NOT_SUPPORTED));
+  if (args.bias.desc != nullptr) MLUOPS_RETURN_IF_FINISHED(is_dense(args.bias, MLUOP_STATUS_NOT_SUPPORTED));
+  MLUOPS_RETURN_IF_FINISHED(
+      check_each({args.input, args.filter, args.output, args.offset, args.mask, args.bias}, is_countable, contract));
   MLUOPS_RETURN_IF_FINISHED(not_empty(args.input));
   MLUOPS_RETURN_IF_FINISHED(not_empty(args.filter));
   MLUOPS_RETURN_IF_FINISHED(not_empty(args.output));
@@ -111,7 +112,7 @@ Status check_dcn_forward(const DcnForwardArgs& args, mluopsDcnForwardProblem& pr
   MLUOPS_RETURN_IF_FINISHED(check_dcn_forward_form(args));
   MLUOPS_RETURN_IF_FINISHED(present_or_absent(args.mask));
   MLUOPS_RETURN_IF_FINISHED(present_or_absent(args.bias));
-  MLUOPS_RETURN_IF_FINISHED(have_data({args.input, args.offset, args.filter, args.output}));
+  MLUOPS_RETURN_IF_FINISHED(check_each({args.input, args.offset, args.filter, args.output}, has_data));
   if (args.workspace_size > 0) MLUOPS_RETURN_IF_FINISHED(not_null("workspace", args.workspace));
   MLUOPS_RETURN_IF_FINISHED(share_nothing({args.input, args.offset, args.mask, args.filter, args.bias}, {args.output}));
   const std::int64_t batch = size_of(args.input, Axis::kN);
@@ -151,18 +152,18 @@ Status check_dcn_backward_data_form(const DcnBackwardDataArgs& args) {
   }
   const mluOpExtContract_t contract = args.handle->contract;
   MLUOPS_RETURN_IF_FINISHED(
-      have_image_layout({args.input, args.filter, args.grad_output, args.offset}, args.input, contract));
+      check_each({args.input, args.filter, args.grad_output, args.offset}, has_image_layout, args.input, contract));
   if (args.mask.desc != nullptr) MLUOPS_RETURN_IF_FINISHED(has_image_layout(args.mask, args.input, contract));
-  MLUOPS_RETURN_IF_FINISHED(have_rank(4, {args.input, args.filter, args.grad_output, args.offset}));
+  MLUOPS_RETURN_IF_FINISHED(check_each({args.input, args.filter, args.grad_output, args.offset}, has_rank, 4));
   if (args.mask.desc != nullptr) MLUOPS_RETURN_IF_FINISHED(has_rank(args.mask, 4));
   MLUOPS_RETURN_IF_FINISHED(has_float_dtype(args.input, contract));
-  MLUOPS_RETURN_IF_FINISHED(have_dtype_of({args.filter, args.grad_output, args.offset}, args.input));
+  MLUOPS_RETURN_IF_FINISHED(check_each({args.filter, args.grad_output, args.offset}, same_dtype, args.input));
   if (args.mask.desc != nullptr) MLUOPS_RETURN_IF_FINISHED(same_dtype(args.mask, args.input));
   MLUOPS_RETURN_IF_FINISHED(
-      are_dense({args.input, args.filter, args.grad_output, args.offset}, MLUOP_STATUS_NOT_SUPPORTED));
-  if (args.mask.desc != nullptr) MLUOPS_RETURN_IF_FINISHED(are_dense({args.mask}, MLUOP_STATUS_NOT_SUPPORTED));
+      check_each({args.input, args.filter, args.grad_output, args.offset}, is_dense, MLUOP_STATUS_NOT_SUPPORTED));
+  if (args.mask.desc != nullptr) MLUOPS_RETURN_IF_FINISHED(is_dense(args.mask, MLUOP_STATUS_NOT_SUPPORTED));
   MLUOPS_RETURN_IF_FINISHED(
-      all_countable({args.input, args.filter, args.grad_output, args.offset, args.mask}, contract));
+      check_each({args.input, args.filter, args.grad_output, args.offset, args.mask}, is_countable, contract));
   MLUOPS_RETURN_IF_FINISHED(not_empty(args.input));
   MLUOPS_RETURN_IF_FINISHED(not_empty(args.filter));
   MLUOPS_RETURN_IF_FINISHED(not_empty(args.grad_output));
@@ -237,13 +238,13 @@ Status check_dcn_backward_data_form(const DcnBackwardDataArgs& args) {
   MLUOPS_RETURN_IF_FINISHED(has_rank(args.grad_input, 4));
   MLUOPS_RETURN_IF_FINISHED(same_dtype(args.grad_input, args.input));
   MLUOPS_RETURN_IF_FINISHED(same_dims(args.grad_input, args.input));
-  MLUOPS_RETURN_IF_FINISHED(are_dense({args.grad_input}, MLUOP_STATUS_NOT_SUPPORTED));
+  MLUOPS_RETURN_IF_FINISHED(is_dense(args.grad_input, MLUOP_STATUS_NOT_SUPPORTED));
   MLUOPS_RETURN_IF_FINISHED(have_descs({args.grad_offset}));
   MLUOPS_RETURN_IF_FINISHED(has_image_layout(args.grad_offset, args.input, contract));
   MLUOPS_RETURN_IF_FINISHED(has_rank(args.grad_offset, 4));
   MLUOPS_RETURN_IF_FINISHED(same_dtype(args.grad_offset, args.input));
   MLUOPS_RETURN_IF_FINISHED(same_dims(args.grad_offset, args.offset));
-  MLUOPS_RETURN_IF_FINISHED(are_dense({args.grad_offset}, MLUOP_STATUS_NOT_SUPPORTED));
+  MLUOPS_RETURN_IF_FINISHED(is_dense(args.grad_offset, MLUOP_STATUS_NOT_SUPPORTED));
   if (!((args.grad_mask.desc != nullptr) == (args.mask.desc != nullptr))) {
     return Status::bad_param(text_of("grad_mask: wanted it exactly when mask is given, got only ",
                                      args.mask.desc != nullptr ? "mask" : "grad_mask"));
@@ -253,8 +254,7 @@ Status check_dcn_backward_data_form(const DcnBackwardDataArgs& args) {
   if (args.grad_mask.desc != nullptr) MLUOPS_RETURN_IF_FINISHED(has_rank(args.grad_mask, 4));
   if (args.grad_mask.desc != nullptr) MLUOPS_RETURN_IF_FINISHED(same_dtype(args.grad_mask, args.input));
   if (args.grad_mask.desc != nullptr) MLUOPS_RETURN_IF_FINISHED(same_dims(args.grad_mask, args.mask));
-  if (args.grad_mask.desc != nullptr)
-    MLUOPS_RETURN_IF_FINISHED(are_dense({args.grad_mask}, MLUOP_STATUS_NOT_SUPPORTED));
+  if (args.grad_mask.desc != nullptr) MLUOPS_RETURN_IF_FINISHED(is_dense(args.grad_mask, MLUOP_STATUS_NOT_SUPPORTED));
   return Status::go_on();
 }
 
@@ -264,8 +264,8 @@ Status check_dcn_backward_data(const DcnBackwardDataArgs& args, mluopsDcnBackwar
   MLUOPS_RETURN_IF_FINISHED(check_dcn_backward_data_form(args));
   MLUOPS_RETURN_IF_FINISHED(present_or_absent(args.mask));
   MLUOPS_RETURN_IF_FINISHED(present_or_absent(args.grad_mask));
-  MLUOPS_RETURN_IF_FINISHED(
-      have_data({args.input, args.offset, args.filter, args.grad_output, args.grad_input, args.grad_offset}));
+  MLUOPS_RETURN_IF_FINISHED(check_each(
+      {args.input, args.offset, args.filter, args.grad_output, args.grad_input, args.grad_offset}, has_data));
   if (args.workspace_size > 0) MLUOPS_RETURN_IF_FINISHED(not_null("workspace", args.workspace));
   MLUOPS_RETURN_IF_FINISHED(share_nothing({args.input, args.offset, args.mask, args.filter, args.grad_output},
                                           {args.grad_input, args.grad_offset, args.grad_mask}));
@@ -307,24 +307,24 @@ Status check_dcn_backward_weight_form(const DcnBackwardWeightArgs& args) {
     return Status::bad_param(text_of("im2col_step (dcn_desc was never set): wanted >= 1, got ", desc.im2col_step));
   }
   const mluOpExtContract_t contract = args.handle->contract;
-  MLUOPS_RETURN_IF_FINISHED(
-      have_image_layout({args.input, args.grad_filter, args.grad_output, args.offset}, args.input, contract));
+  MLUOPS_RETURN_IF_FINISHED(check_each({args.input, args.grad_filter, args.grad_output, args.offset}, has_image_layout,
+                                       args.input, contract));
   if (args.mask.desc != nullptr) MLUOPS_RETURN_IF_FINISHED(has_image_layout(args.mask, args.input, contract));
-  if (args.grad_bias.desc != nullptr) MLUOPS_RETURN_IF_FINISHED(are_arrays({args.grad_bias}));
-  MLUOPS_RETURN_IF_FINISHED(have_rank(4, {args.input, args.grad_filter, args.grad_output, args.offset}));
+  if (args.grad_bias.desc != nullptr) MLUOPS_RETURN_IF_FINISHED(has_layout(args.grad_bias, MLUOP_LAYOUT_ARRAY));
+  MLUOPS_RETURN_IF_FINISHED(check_each({args.input, args.grad_filter, args.grad_output, args.offset}, has_rank, 4));
   if (args.mask.desc != nullptr) MLUOPS_RETURN_IF_FINISHED(has_rank(args.mask, 4));
   if (args.grad_bias.desc != nullptr) MLUOPS_RETURN_IF_FINISHED(has_rank(args.grad_bias, 1));
   MLUOPS_RETURN_IF_FINISHED(has_float_dtype(args.input, contract));
-  MLUOPS_RETURN_IF_FINISHED(have_dtype_of({args.grad_filter, args.grad_output, args.offset}, args.input));
+  MLUOPS_RETURN_IF_FINISHED(check_each({args.grad_filter, args.grad_output, args.offset}, same_dtype, args.input));
   if (args.mask.desc != nullptr) MLUOPS_RETURN_IF_FINISHED(same_dtype(args.mask, args.input));
   if (args.grad_bias.desc != nullptr) MLUOPS_RETURN_IF_FINISHED(same_dtype(args.grad_bias, args.input));
   MLUOPS_RETURN_IF_FINISHED(
-      are_dense({args.input, args.grad_filter, args.grad_output, args.offset}, MLUOP_STATUS_NOT_SUPPORTED));
-  if (args.mask.desc != nullptr) MLUOPS_RETURN_IF_FINISHED(are_dense({args.mask}, MLUOP_STATUS_NOT_SUPPORTED));
-  if (args.grad_bias.desc != nullptr)
-    MLUOPS_RETURN_IF_FINISHED(are_dense({args.grad_bias}, MLUOP_STATUS_NOT_SUPPORTED));
-  MLUOPS_RETURN_IF_FINISHED(all_countable(
-      {args.input, args.grad_filter, args.grad_output, args.offset, args.mask, args.grad_bias}, contract));
+      check_each({args.input, args.grad_filter, args.grad_output, args.offset}, is_dense, MLUOP_STATUS_NOT_SUPPORTED));
+  if (args.mask.desc != nullptr) MLUOPS_RETURN_IF_FINISHED(is_dense(args.mask, MLUOP_STATUS_NOT_SUPPORTED));
+  if (args.grad_bias.desc != nullptr) MLUOPS_RETURN_IF_FINISHED(is_dense(args.grad_bias, MLUOP_STATUS_NOT_SUPPORTED));
+  MLUOPS_RETURN_IF_FINISHED(
+      check_each({args.input, args.grad_filter, args.grad_output, args.offset, args.mask, args.grad_bias}, is_countable,
+                 contract));
   MLUOPS_RETURN_IF_FINISHED(not_empty(args.input));
   MLUOPS_RETURN_IF_FINISHED(not_empty(args.grad_filter));
   MLUOPS_RETURN_IF_FINISHED(not_empty(args.grad_output));
@@ -405,7 +405,7 @@ Status check_dcn_backward_weight(const DcnBackwardWeightArgs& args, mluopsDcnBac
   MLUOPS_RETURN_IF_FINISHED(check_dcn_backward_weight_form(args));
   MLUOPS_RETURN_IF_FINISHED(present_or_absent(args.mask));
   MLUOPS_RETURN_IF_FINISHED(present_or_absent(args.grad_bias));
-  MLUOPS_RETURN_IF_FINISHED(have_data({args.input, args.offset, args.grad_output, args.grad_filter}));
+  MLUOPS_RETURN_IF_FINISHED(check_each({args.input, args.offset, args.grad_output, args.grad_filter}, has_data));
   if (args.workspace_size > 0) MLUOPS_RETURN_IF_FINISHED(not_null("workspace", args.workspace));
   MLUOPS_RETURN_IF_FINISHED(
       share_nothing({args.input, args.offset, args.mask, args.grad_output}, {args.grad_filter, args.grad_bias}));
@@ -453,6 +453,33 @@ Status check_dcn_backward_weight_workspace(const DcnBackwardWeightArgs& args, st
   MLUOPS_RETURN_IF_FINISHED(check_dcn_backward_weight_form(args));
   *size = 0;
   return Status::go_on();
+}
+
+std::string case_keys(const mluopsDcnForwardProblem& p) {
+  return CaseKeys()("n", p.shape.batch)("h", p.shape.h)("w", p.shape.w)("ci", p.shape.ci)("co", p.shape.co)(
+             "kh", p.shape.kernel_h)("kw", p.shape.kernel_w)(
+             "stride", two_axes_text(p.shape.stride_h, p.shape.stride_w))("pad", pads_text(p.shape))(
+             "dilation", two_axes_text(p.shape.dilation_h, p.shape.dilation_w))("g", p.shape.groups)(
+             "dg", p.shape.deform_groups)("mask", p.mask != nullptr ? 1 : 0)("bias", p.bias != nullptr ? 1 : 0)
+      .text();
+}
+
+std::string case_keys(const mluopsDcnBackwardDataProblem& p) {
+  return CaseKeys()("n", p.shape.batch)("h", p.shape.h)("w", p.shape.w)("ci", p.shape.ci)("co", p.shape.co)(
+             "kh", p.shape.kernel_h)("kw", p.shape.kernel_w)(
+             "stride", two_axes_text(p.shape.stride_h, p.shape.stride_w))("pad", pads_text(p.shape))(
+             "dilation", two_axes_text(p.shape.dilation_h, p.shape.dilation_w))("g", p.shape.groups)(
+             "dg", p.shape.deform_groups)("mask", p.mask != nullptr ? 1 : 0)("bias", 0)
+      .text();
+}
+
+std::string case_keys(const mluopsDcnBackwardWeightProblem& p) {
+  return CaseKeys()("n", p.shape.batch)("h", p.shape.h)("w", p.shape.w)("ci", p.shape.ci)("co", p.shape.co)(
+             "kh", p.shape.kernel_h)("kw", p.shape.kernel_w)(
+             "stride", two_axes_text(p.shape.stride_h, p.shape.stride_w))("pad", pads_text(p.shape))(
+             "dilation", two_axes_text(p.shape.dilation_h, p.shape.dilation_w))("g", p.shape.groups)(
+             "dg", p.shape.deform_groups)("mask", p.mask != nullptr ? 1 : 0)("bias", p.grad_bias != nullptr ? 1 : 0)
+      .text();
 }
 
 }  // namespace mluops::op

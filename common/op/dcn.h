@@ -71,5 +71,8 @@ Status check_dcn_backward_weight_workspace(const DcnBackwardWeightArgs& args, st
 /// Output pixels along an axis: less than 1 where the filter is larger than the padded map.
 std::int64_t dcn_out_size(std::int64_t size, std::int64_t padding, std::int64_t kernel, std::int64_t stride,
                           std::int64_t dilation);
+/// For the case text: rows above and below, columns left and right; a number of rows and one of columns.
+std::string pads_text(const mluopsDcnShape& s);
+std::string two_axes_text(std::int64_t h, std::int64_t w);
 
 }  // namespace mluops::op

@@ -12,13 +12,13 @@ Status check_deform_roi_pool_forward_form(const DeformRoiPoolForwardArgs& args) 
   MLUOPS_RETURN_IF_FINISHED(not_null("handle", args.handle));
   MLUOPS_RETURN_IF_FINISHED(have_descs({args.input, args.rois, args.output}));
   const mluOpExtContract_t contract = args.handle->contract;
-  MLUOPS_RETURN_IF_FINISHED(have_image_layout({args.input, args.output}, args.input, contract));
-  MLUOPS_RETURN_IF_FINISHED(have_rank(4, {args.input, args.output}));
-  MLUOPS_RETURN_IF_FINISHED(are_dense({args.input, args.rois}, MLUOP_STATUS_NOT_SUPPORTED));
-  if (args.offset.desc != nullptr) MLUOPS_RETURN_IF_FINISHED(are_dense({args.offset}, MLUOP_STATUS_NOT_SUPPORTED));
-  MLUOPS_RETURN_IF_FINISHED(are_dense({args.output}, MLUOP_STATUS_NOT_SUPPORTED));
+  MLUOPS_RETURN_IF_FINISHED(check_each({args.input, args.output}, has_image_layout, args.input, contract));
+  MLUOPS_RETURN_IF_FINISHED(check_each({args.input, args.output}, has_rank, 4));
+  MLUOPS_RETURN_IF_FINISHED(check_each({args.input, args.rois}, is_dense, MLUOP_STATUS_NOT_SUPPORTED));
+  if (args.offset.desc != nullptr) MLUOPS_RETURN_IF_FINISHED(is_dense(args.offset, MLUOP_STATUS_NOT_SUPPORTED));
+  MLUOPS_RETURN_IF_FINISHED(is_dense(args.output, MLUOP_STATUS_NOT_SUPPORTED));
   MLUOPS_RETURN_IF_FINISHED(has_float_dtype(args.input, contract));
-  MLUOPS_RETURN_IF_FINISHED(have_dtype_of({args.rois, args.output}, args.input));
+  MLUOPS_RETURN_IF_FINISHED(check_each({args.rois, args.output}, same_dtype, args.input));
   MLUOPS_RETURN_IF_FINISHED(has_rank(args.rois, 2));
   MLUOPS_RETURN_IF_FINISHED(at_least("pooled_height", args.pooled_height, 1));
   MLUOPS_RETURN_IF_FINISHED(at_least("pooled_width", args.pooled_width, 1));
@@ -44,7 +44,7 @@ Status check_deform_roi_pool_forward_form(const DeformRoiPoolForwardArgs& args) 
 Status check_deform_roi_pool_forward(const DeformRoiPoolForwardArgs& args, mluopsDeformRoiPoolForwardProblem& problem) {
   MLUOPS_RETURN_IF_FINISHED(check_deform_roi_pool_forward_form(args));
   const mluOpExtContract_t contract = args.handle->contract;
-  MLUOPS_RETURN_IF_FINISHED(all_countable({args.input, args.rois, args.offset, args.output}, contract));
+  MLUOPS_RETURN_IF_FINISHED(check_each({args.input, args.rois, args.offset, args.output}, is_countable, contract));
   MLUOPS_RETURN_IF_FINISHED(present_or_absent(args.offset));
   const std::int64_t batch = size_of(args.input, Axis::kN);
   if (!(batch > 0)) {
@@ -53,7 +53,7 @@ Status check_deform_roi_pool_forward(const DeformRoiPoolForwardArgs& args, mluop
   MLUOPS_RETURN_IF_FINISHED(not_empty(args.rois));
   MLUOPS_RETURN_IF_FINISHED(not_empty(args.output));
   if (is_empty(args.input)) return Status::nothing_to_do();
-  MLUOPS_RETURN_IF_FINISHED(have_data({args.input, args.rois, args.output}));
+  MLUOPS_RETURN_IF_FINISHED(check_each({args.input, args.rois, args.output}, has_data));
   MLUOPS_RETURN_IF_FINISHED(share_nothing({args.input, args.rois, args.offset}, {args.output}));
   MLUOPS_RETURN_IF_FINISHED(check_batch_indices(args.rois, batch));
   const std::int64_t h = size_of(args.input, Axis::kH);
@@ -78,15 +78,17 @@ Status check_deform_roi_pool_backward_form(const DeformRoiPoolBackwardArgs& args
   MLUOPS_RETURN_IF_FINISHED(not_null("handle", args.handle));
   MLUOPS_RETURN_IF_FINISHED(have_descs({args.grad_output, args.input, args.rois, args.grad_input}));
   const mluOpExtContract_t contract = args.handle->contract;
-  MLUOPS_RETURN_IF_FINISHED(have_image_layout({args.grad_output, args.input, args.grad_input}, args.input, contract));
-  MLUOPS_RETURN_IF_FINISHED(have_rank(4, {args.grad_output, args.input, args.grad_input}));
-  MLUOPS_RETURN_IF_FINISHED(are_dense({args.input, args.grad_output, args.rois}, MLUOP_STATUS_NOT_SUPPORTED));
-  if (args.offset.desc != nullptr) MLUOPS_RETURN_IF_FINISHED(are_dense({args.offset}, MLUOP_STATUS_NOT_SUPPORTED));
-  MLUOPS_RETURN_IF_FINISHED(are_dense({args.grad_input}, MLUOP_STATUS_NOT_SUPPORTED));
+  MLUOPS_RETURN_IF_FINISHED(
+      check_each({args.grad_output, args.input, args.grad_input}, has_image_layout, args.input, contract));
+  MLUOPS_RETURN_IF_FINISHED(check_each({args.grad_output, args.input, args.grad_input}, has_rank, 4));
+  MLUOPS_RETURN_IF_FINISHED(
+      check_each({args.input, args.grad_output, args.rois}, is_dense, MLUOP_STATUS_NOT_SUPPORTED));
+  if (args.offset.desc != nullptr) MLUOPS_RETURN_IF_FINISHED(is_dense(args.offset, MLUOP_STATUS_NOT_SUPPORTED));
+  MLUOPS_RETURN_IF_FINISHED(is_dense(args.grad_input, MLUOP_STATUS_NOT_SUPPORTED));
   if (args.grad_offset.desc != nullptr)
-    MLUOPS_RETURN_IF_FINISHED(are_dense({args.grad_offset}, MLUOP_STATUS_NOT_SUPPORTED));
+    MLUOPS_RETURN_IF_FINISHED(is_dense(args.grad_offset, MLUOP_STATUS_NOT_SUPPORTED));
   MLUOPS_RETURN_IF_FINISHED(has_float_dtype(args.input, contract));
-  MLUOPS_RETURN_IF_FINISHED(have_dtype_of({args.grad_output, args.rois, args.grad_input}, args.input));
+  MLUOPS_RETURN_IF_FINISHED(check_each({args.grad_output, args.rois, args.grad_input}, same_dtype, args.input));
   MLUOPS_RETURN_IF_FINISHED(has_rank(args.rois, 2));
   MLUOPS_RETURN_IF_FINISHED(at_least("pooled_height", args.pooled_height, 1));
   MLUOPS_RETURN_IF_FINISHED(at_least("pooled_width", args.pooled_width, 1));
@@ -128,8 +130,9 @@ Status check_deform_roi_pool_backward(const DeformRoiPoolBackwardArgs& args,
                                                            {2, args.pooled_height, "pooled_height"},
                                                            {3, args.pooled_width, "pooled_width"}}));
   const mluOpExtContract_t contract = args.handle->contract;
-  MLUOPS_RETURN_IF_FINISHED(all_countable(
-      {args.grad_output, args.input, args.rois, args.offset, args.grad_input, args.grad_offset}, contract));
+  MLUOPS_RETURN_IF_FINISHED(
+      check_each({args.grad_output, args.input, args.rois, args.offset, args.grad_input, args.grad_offset},
+                 is_countable, contract));
   const std::int64_t batch = size_of(args.input, Axis::kN);
   if (!(batch > 0)) {
     return Status::bad_param(text_of("input: wanted a non-empty tensor, got ", shape_text(args.input)));
@@ -137,7 +140,7 @@ Status check_deform_roi_pool_backward(const DeformRoiPoolBackwardArgs& args,
   MLUOPS_RETURN_IF_FINISHED(not_empty(args.rois));
   MLUOPS_RETURN_IF_FINISHED(not_empty(args.grad_output));
   if (is_empty(args.input)) return Status::nothing_to_do();
-  MLUOPS_RETURN_IF_FINISHED(have_data({args.grad_output, args.input, args.rois, args.grad_input}));
+  MLUOPS_RETURN_IF_FINISHED(check_each({args.grad_output, args.input, args.rois, args.grad_input}, has_data));
   MLUOPS_RETURN_IF_FINISHED(
       share_nothing({args.grad_output, args.input, args.rois, args.offset}, {args.grad_input, args.grad_offset}));
   MLUOPS_RETURN_IF_FINISHED(check_batch_indices(args.rois, batch));

@@ -14,11 +14,11 @@ Status check_diff_iou_rotated_sort_vertices(const DiffIouRotatedSortVerticesArgs
   MLUOPS_RETURN_IF_FINISHED(has_rank(args.num_valid, 2));
   MLUOPS_RETURN_IF_FINISHED(has_rank(args.idx, 3));
   MLUOPS_RETURN_IF_FINISHED(
-      are_dense({args.vertices, args.mask, args.num_valid, args.idx}, MLUOP_STATUS_NOT_SUPPORTED));
+      check_each({args.vertices, args.mask, args.num_valid, args.idx}, is_dense, MLUOP_STATUS_NOT_SUPPORTED));
   const mluOpExtContract_t contract = args.handle->contract;
   MLUOPS_RETURN_IF_FINISHED(is_float(args.vertices, contract));
   MLUOPS_RETURN_IF_FINISHED(has_dtype(args.mask, MLUOP_DTYPE_BOOL));
-  MLUOPS_RETURN_IF_FINISHED(have_dtype({args.num_valid, args.idx}, MLUOP_DTYPE_INT32));
+  MLUOPS_RETURN_IF_FINISHED(check_each({args.num_valid, args.idx}, has_dtype, MLUOP_DTYPE_INT32));
   MLUOPS_RETURN_IF_FINISHED(has_sizes(args.vertices, {{2, 24, "corners and intersections"}, {3, 2, "x and y"}}));
   const std::int64_t batch = size_of(args.vertices, 0);
   const std::int64_t pairs = size_of(args.vertices, 1);
@@ -30,10 +30,10 @@ Status check_diff_iou_rotated_sort_vertices(const DiffIouRotatedSortVerticesArgs
   MLUOPS_RETURN_IF_FINISHED(has_sizes(args.idx, {{0, batch, "that of vertices"},
                                                  {1, pairs, "that of vertices"},
                                                  {2, 9, "an intersection's corners, the first twice"}}));
-  MLUOPS_RETURN_IF_FINISHED(all_countable({args.vertices, args.mask, args.num_valid, args.idx}, contract));
+  MLUOPS_RETURN_IF_FINISHED(check_each({args.vertices, args.mask, args.num_valid, args.idx}, is_countable, contract));
   if (pairs == 0) return Status::nothing_to_do();
   MLUOPS_RETURN_IF_FINISHED(not_empty(args.vertices));
-  MLUOPS_RETURN_IF_FINISHED(have_data({args.vertices, args.mask, args.num_valid, args.idx}));
+  MLUOPS_RETURN_IF_FINISHED(check_each({args.vertices, args.mask, args.num_valid, args.idx}, has_data));
   MLUOPS_RETURN_IF_FINISHED(share_nothing({args.vertices, args.mask, args.num_valid}, {args.idx}));
   problem = {{args.vertices.desc->dtype, batch * pairs},
              args.vertices.data,

@@ -11,14 +11,14 @@ Status check_dynamic_point_to_voxel_forward_form(const DynamicPointToVoxelForwar
   MLUOPS_RETURN_IF_FINISHED(not_null("handle", args.handle));
   MLUOPS_RETURN_IF_FINISHED(have_descs({args.feats, args.coors, args.voxel_feats, args.voxel_coors,
                                         args.point2voxel_map, args.voxel_points_count, args.voxel_num}));
-  MLUOPS_RETURN_IF_FINISHED(have_rank(2, {args.feats, args.coors, args.voxel_feats, args.voxel_coors}));
-  MLUOPS_RETURN_IF_FINISHED(have_rank(1, {args.point2voxel_map, args.voxel_points_count, args.voxel_num}));
+  MLUOPS_RETURN_IF_FINISHED(check_each({args.feats, args.coors, args.voxel_feats, args.voxel_coors}, has_rank, 2));
+  MLUOPS_RETURN_IF_FINISHED(check_each({args.point2voxel_map, args.voxel_points_count, args.voxel_num}, has_rank, 1));
   const mluOpExtContract_t contract = args.handle->contract;
   MLUOPS_RETURN_IF_FINISHED(is_float(args.feats, contract));
   MLUOPS_RETURN_IF_FINISHED(has_dtype(args.coors, MLUOP_DTYPE_INT32));
   MLUOPS_RETURN_IF_FINISHED(same_dtype(args.voxel_feats, args.feats));
-  MLUOPS_RETURN_IF_FINISHED(
-      have_dtype({args.voxel_coors, args.point2voxel_map, args.voxel_points_count, args.voxel_num}, MLUOP_DTYPE_INT32));
+  MLUOPS_RETURN_IF_FINISHED(check_each(
+      {args.voxel_coors, args.point2voxel_map, args.voxel_points_count, args.voxel_num}, has_dtype, MLUOP_DTYPE_INT32));
   const bool strict = contract != MLUOP_EXT_CONTRACT_EXTENDED;
   if (strict && !(args.reduce_type == MLUOP_REDUCE_DMAX || args.reduce_type == MLUOP_REDUCE_DMEAN)) {
     return Status::bad_param(text_of("reduce_type: wanted MLUOP_REDUCE_DMAX or _DMEAN, got ", args.reduce_type));
@@ -51,18 +51,19 @@ Status check_dynamic_point_to_voxel_forward(const DynamicPointToVoxelForwardArgs
     return Status::bad_param(
         text_of("dimension 0 of voxel_feats: wanted >= ", n > 0 ? 1 : 0, " and <= ", n, ", got ", m));
   }
-  MLUOPS_RETURN_IF_FINISHED(are_dense({args.feats, args.coors, args.voxel_feats, args.voxel_coors, args.point2voxel_map,
-                                       args.voxel_points_count, args.voxel_num},
-                                      MLUOP_STATUS_NOT_SUPPORTED));
+  MLUOPS_RETURN_IF_FINISHED(check_each({args.feats, args.coors, args.voxel_feats, args.voxel_coors,
+                                        args.point2voxel_map, args.voxel_points_count, args.voxel_num},
+                                       is_dense, MLUOP_STATUS_NOT_SUPPORTED));
   const mluOpExtContract_t contract = args.handle->contract;
-  MLUOPS_RETURN_IF_FINISHED(all_countable({args.feats, args.coors, args.voxel_feats, args.voxel_coors,
-                                           args.point2voxel_map, args.voxel_points_count, args.voxel_num},
-                                          contract));
+  MLUOPS_RETURN_IF_FINISHED(check_each({args.feats, args.coors, args.voxel_feats, args.voxel_coors,
+                                        args.point2voxel_map, args.voxel_points_count, args.voxel_num},
+                                       is_countable, contract));
   MLUOPS_RETURN_IF_FINISHED(is_indexable(args.feats, 0));
   if (is_empty(args.feats)) return Status::nothing_to_do();
   if (args.workspace_size > 0) MLUOPS_RETURN_IF_FINISHED(not_null("workspace", args.workspace));
-  MLUOPS_RETURN_IF_FINISHED(have_data({args.feats, args.coors, args.voxel_feats, args.voxel_coors, args.point2voxel_map,
-                                       args.voxel_points_count, args.voxel_num}));
+  MLUOPS_RETURN_IF_FINISHED(check_each({args.feats, args.coors, args.voxel_feats, args.voxel_coors,
+                                        args.point2voxel_map, args.voxel_points_count, args.voxel_num},
+                                       has_data));
   MLUOPS_RETURN_IF_FINISHED(share_nothing(
       {args.feats, args.coors},
       {args.voxel_feats, args.voxel_coors, args.point2voxel_map, args.voxel_points_count, args.voxel_num}));
@@ -84,14 +85,14 @@ Status check_dynamic_point_to_voxel_backward_form(const DynamicPointToVoxelBackw
   MLUOPS_RETURN_IF_FINISHED(not_null("handle", args.handle));
   MLUOPS_RETURN_IF_FINISHED(have_descs({args.grad_voxel_feats, args.feats, args.voxel_feats, args.point2voxel_map,
                                         args.voxel_points_count, args.voxel_num, args.grad_feats}));
-  MLUOPS_RETURN_IF_FINISHED(have_rank(2, {args.grad_voxel_feats, args.feats, args.voxel_feats}));
-  MLUOPS_RETURN_IF_FINISHED(have_rank(1, {args.point2voxel_map, args.voxel_points_count, args.voxel_num}));
+  MLUOPS_RETURN_IF_FINISHED(check_each({args.grad_voxel_feats, args.feats, args.voxel_feats}, has_rank, 2));
+  MLUOPS_RETURN_IF_FINISHED(check_each({args.point2voxel_map, args.voxel_points_count, args.voxel_num}, has_rank, 1));
   MLUOPS_RETURN_IF_FINISHED(has_rank(args.grad_feats, 2));
   const mluOpExtContract_t contract = args.handle->contract;
   MLUOPS_RETURN_IF_FINISHED(is_float(args.grad_voxel_feats, contract));
-  MLUOPS_RETURN_IF_FINISHED(have_dtype_of({args.feats, args.voxel_feats}, args.grad_voxel_feats));
+  MLUOPS_RETURN_IF_FINISHED(check_each({args.feats, args.voxel_feats}, same_dtype, args.grad_voxel_feats));
   MLUOPS_RETURN_IF_FINISHED(
-      have_dtype({args.point2voxel_map, args.voxel_points_count, args.voxel_num}, MLUOP_DTYPE_INT32));
+      check_each({args.point2voxel_map, args.voxel_points_count, args.voxel_num}, has_dtype, MLUOP_DTYPE_INT32));
   MLUOPS_RETURN_IF_FINISHED(same_dtype(args.grad_feats, args.grad_voxel_feats));
   const std::int64_t c = size_of(args.feats, 1);
   MLUOPS_RETURN_IF_FINISHED(has_sizes(args.grad_voxel_feats, {{1, c, "the channels of feats"}}));
@@ -121,18 +122,18 @@ Status check_dynamic_point_to_voxel_backward(const DynamicPointToVoxelBackwardAr
         args.reduce_type == MLUOP_REDUCE_DMAX)) {
     return Status::bad_param(text_of("reduce_type: wanted MLUOP_REDUCE_DMAX, _DMEAN or _DSUM, got ", args.reduce_type));
   }
-  MLUOPS_RETURN_IF_FINISHED(are_dense({args.grad_voxel_feats, args.feats, args.voxel_feats, args.point2voxel_map,
-                                       args.voxel_points_count, args.voxel_num, args.grad_feats},
-                                      MLUOP_STATUS_NOT_SUPPORTED));
+  MLUOPS_RETURN_IF_FINISHED(check_each({args.grad_voxel_feats, args.feats, args.voxel_feats, args.point2voxel_map,
+                                        args.voxel_points_count, args.voxel_num, args.grad_feats},
+                                       is_dense, MLUOP_STATUS_NOT_SUPPORTED));
   const mluOpExtContract_t contract = args.handle->contract;
-  MLUOPS_RETURN_IF_FINISHED(all_countable({args.grad_voxel_feats, args.feats, args.voxel_feats, args.point2voxel_map,
-                                           args.voxel_points_count, args.voxel_num, args.grad_feats},
-                                          contract));
+  MLUOPS_RETURN_IF_FINISHED(check_each({args.grad_voxel_feats, args.feats, args.voxel_feats, args.point2voxel_map,
+                                        args.voxel_points_count, args.voxel_num, args.grad_feats},
+                                       is_countable, contract));
   MLUOPS_RETURN_IF_FINISHED(is_indexable(args.feats, 0));
   if (is_empty(args.grad_feats)) return Status::nothing_to_do();
   if (!is_empty(args.grad_voxel_feats))
-    MLUOPS_RETURN_IF_FINISHED(have_data({args.grad_voxel_feats, args.voxel_feats, args.voxel_points_count}));
-  MLUOPS_RETURN_IF_FINISHED(have_data({args.feats, args.point2voxel_map, args.voxel_num, args.grad_feats}));
+    MLUOPS_RETURN_IF_FINISHED(check_each({args.grad_voxel_feats, args.voxel_feats, args.voxel_points_count}, has_data));
+  MLUOPS_RETURN_IF_FINISHED(check_each({args.feats, args.point2voxel_map, args.voxel_num, args.grad_feats}, has_data));
   if (args.workspace_size > 0) MLUOPS_RETURN_IF_FINISHED(not_null("workspace", args.workspace));
   MLUOPS_RETURN_IF_FINISHED(share_nothing({args.grad_voxel_feats, args.feats, args.voxel_feats, args.point2voxel_map,
                                            args.voxel_points_count, args.voxel_num},
@@ -155,9 +156,9 @@ Status check_dynamic_point_to_voxel_forward_workspace(const DynamicPointToVoxelF
   MLUOPS_RETURN_IF_FINISHED(not_null("handle", args.handle));
   MLUOPS_RETURN_IF_FINISHED(have_descs({args.feats, args.coors}));
   MLUOPS_RETURN_IF_FINISHED(not_null("workspace_size", size));
-  MLUOPS_RETURN_IF_FINISHED(have_rank(2, {args.feats, args.coors}));
+  MLUOPS_RETURN_IF_FINISHED(check_each({args.feats, args.coors}, has_rank, 2));
   const mluOpExtContract_t contract = args.handle->contract;
-  MLUOPS_RETURN_IF_FINISHED(all_countable({args.coors}, contract));
+  MLUOPS_RETURN_IF_FINISHED(is_countable(args.coors, contract));
   return tell_workspace({{size_of(args.coors, 0), 3, sizeof(std::int32_t)}}, size);
 }
 
@@ -168,7 +169,7 @@ Status check_dynamic_point_to_voxel_backward_workspace(const DynamicPointToVoxel
   MLUOPS_RETURN_IF_FINISHED(not_null("workspace_size", size));
   MLUOPS_RETURN_IF_FINISHED(has_rank(args.voxel_feats, 2));
   const mluOpExtContract_t contract = args.handle->contract;
-  MLUOPS_RETURN_IF_FINISHED(all_countable({args.voxel_feats}, contract));
+  MLUOPS_RETURN_IF_FINISHED(is_countable(args.voxel_feats, contract));
   return tell_workspace({{args.voxel_feats.desc->elements, sizeof(std::int32_t)}}, size);
 }
 

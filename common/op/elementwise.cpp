@@ -12,12 +12,12 @@ Status check_abs(const AbsArgs& args, mluopsUnaryProblem& problem) {
   const mluOpExtContract_t contract = args.handle->contract;
   MLUOPS_RETURN_IF_FINISHED(have_abs_dtypes(args.x, args.y, contract));
   MLUOPS_RETURN_IF_FINISHED(same_dims(args.y, args.x));
-  MLUOPS_RETURN_IF_FINISHED(all_countable({args.x, args.y}, contract));
+  MLUOPS_RETURN_IF_FINISHED(check_each({args.x, args.y}, is_countable, contract));
   MLUOPS_RETURN_IF_FINISHED(has_reach(args.x, contract));
   MLUOPS_RETURN_IF_FINISHED(has_reach(args.y, contract));
   MLUOPS_RETURN_IF_FINISHED(has_elements_apart(args.y));
   if (is_empty(args.x)) return Status::nothing_to_do();
-  MLUOPS_RETURN_IF_FINISHED(have_data({args.x, args.y}));
+  MLUOPS_RETURN_IF_FINISHED(check_each({args.x, args.y}, has_data));
   MLUOPS_RETURN_IF_FINISHED(apart_or_in_place(args.x, args.y));
   const std::int64_t count = elements_of(args.x);
   problem = {{args.x.desc->dtype, count}, args.x.data, data_of<void>(args.y)};
@@ -33,12 +33,12 @@ Status check_log(const LogArgs& args, mluopsLogProblem& problem) {
   MLUOPS_RETURN_IF_FINISHED(has_float_dtype(args.x, contract));
   MLUOPS_RETURN_IF_FINISHED(same_dtype(args.y, args.x));
   MLUOPS_RETURN_IF_FINISHED(same_dims(args.y, args.x));
-  MLUOPS_RETURN_IF_FINISHED(all_countable({args.x, args.y}, contract));
+  MLUOPS_RETURN_IF_FINISHED(check_each({args.x, args.y}, is_countable, contract));
   MLUOPS_RETURN_IF_FINISHED(has_reach(args.x, contract));
   MLUOPS_RETURN_IF_FINISHED(has_reach(args.y, contract));
   MLUOPS_RETURN_IF_FINISHED(has_elements_apart(args.y));
   if (is_empty(args.x)) return Status::nothing_to_do();
-  MLUOPS_RETURN_IF_FINISHED(have_data({args.x, args.y}));
+  MLUOPS_RETURN_IF_FINISHED(check_each({args.x, args.y}, has_data));
   MLUOPS_RETURN_IF_FINISHED(apart_or_in_place(args.x, args.y));
   const std::int64_t count = elements_of(args.x);
   problem = {{args.x.desc->dtype, count, static_cast<std::int32_t>(args.base)}, args.x.data, data_of<void>(args.y)};
@@ -53,12 +53,12 @@ Status check_sqrt(const SqrtArgs& args, mluopsUnaryProblem& problem) {
   MLUOPS_RETURN_IF_FINISHED(has_float_dtype(args.x, contract));
   MLUOPS_RETURN_IF_FINISHED(same_dtype(args.y, args.x));
   MLUOPS_RETURN_IF_FINISHED(same_dims(args.y, args.x));
-  MLUOPS_RETURN_IF_FINISHED(all_countable({args.x, args.y}, contract));
+  MLUOPS_RETURN_IF_FINISHED(check_each({args.x, args.y}, is_countable, contract));
   MLUOPS_RETURN_IF_FINISHED(has_reach(args.x, contract));
   MLUOPS_RETURN_IF_FINISHED(has_reach(args.y, contract));
   MLUOPS_RETURN_IF_FINISHED(has_elements_apart(args.y));
   if (is_empty(args.x)) return Status::nothing_to_do();
-  MLUOPS_RETURN_IF_FINISHED(have_data({args.x, args.y}));
+  MLUOPS_RETURN_IF_FINISHED(check_each({args.x, args.y}, has_data));
   MLUOPS_RETURN_IF_FINISHED(apart_or_in_place(args.x, args.y));
   const std::int64_t count = elements_of(args.x);
   problem = {{args.x.desc->dtype, count}, args.x.data, data_of<void>(args.y)};
@@ -70,16 +70,16 @@ Status check_sqrt_backward(const SqrtBackwardArgs& args, mluopsSqrtBackwardProbl
   MLUOPS_RETURN_IF_FINISHED(have_descs({args.y, args.diff_y, args.diff_x}));
   const mluOpExtContract_t contract = args.handle->contract;
   MLUOPS_RETURN_IF_FINISHED(has_float_dtype(args.y, contract));
-  MLUOPS_RETURN_IF_FINISHED(have_dtype_of({args.diff_y, args.diff_x}, args.y));
+  MLUOPS_RETURN_IF_FINISHED(check_each({args.diff_y, args.diff_x}, same_dtype, args.y));
   MLUOPS_RETURN_IF_FINISHED(same_dims(args.diff_y, args.y));
   MLUOPS_RETURN_IF_FINISHED(same_dims(args.diff_x, args.y));
-  MLUOPS_RETURN_IF_FINISHED(all_countable({args.y, args.diff_y, args.diff_x}, contract));
+  MLUOPS_RETURN_IF_FINISHED(check_each({args.y, args.diff_y, args.diff_x}, is_countable, contract));
   MLUOPS_RETURN_IF_FINISHED(has_reach(args.y, contract));
   MLUOPS_RETURN_IF_FINISHED(has_reach(args.diff_y, contract));
   MLUOPS_RETURN_IF_FINISHED(has_reach(args.diff_x, contract));
   MLUOPS_RETURN_IF_FINISHED(has_elements_apart(args.diff_x));
   if (is_empty(args.y)) return Status::nothing_to_do();
-  MLUOPS_RETURN_IF_FINISHED(have_data({args.y, args.diff_y, args.diff_x}));
+  MLUOPS_RETURN_IF_FINISHED(check_each({args.y, args.diff_y, args.diff_x}, has_data));
   MLUOPS_RETURN_IF_FINISHED(apart_or_in_place(args.y, args.diff_x));
   MLUOPS_RETURN_IF_FINISHED(apart_or_in_place(args.diff_y, args.diff_x));
   const std::int64_t count = elements_of(args.y);
@@ -93,16 +93,16 @@ Status check_div(const DivArgs& args, mluopsDivProblem& problem) {
   MLUOPS_RETURN_IF_FINISHED(have_descs({args.x, args.y, args.z}));
   const mluOpExtContract_t contract = args.handle->contract;
   MLUOPS_RETURN_IF_FINISHED(has_float_dtype(args.x, contract));
-  MLUOPS_RETURN_IF_FINISHED(have_dtype_of({args.y, args.z}, args.x));
+  MLUOPS_RETURN_IF_FINISHED(check_each({args.y, args.z}, same_dtype, args.x));
   MLUOPS_RETURN_IF_FINISHED(same_dims(args.y, args.x));
   MLUOPS_RETURN_IF_FINISHED(same_dims(args.z, args.x));
-  MLUOPS_RETURN_IF_FINISHED(all_countable({args.x, args.y, args.z}, contract));
+  MLUOPS_RETURN_IF_FINISHED(check_each({args.x, args.y, args.z}, is_countable, contract));
   MLUOPS_RETURN_IF_FINISHED(has_reach(args.x, contract));
   MLUOPS_RETURN_IF_FINISHED(has_reach(args.y, contract));
   MLUOPS_RETURN_IF_FINISHED(has_reach(args.z, contract));
   MLUOPS_RETURN_IF_FINISHED(has_elements_apart(args.z));
   if (is_empty(args.x)) return Status::nothing_to_do();
-  MLUOPS_RETURN_IF_FINISHED(have_data({args.x, args.y, args.z}));
+  MLUOPS_RETURN_IF_FINISHED(check_each({args.x, args.y, args.z}, has_data));
   MLUOPS_RETURN_IF_FINISHED(apart_or_in_place(args.x, args.z));
   MLUOPS_RETURN_IF_FINISHED(apart_or_in_place(args.y, args.z));
   const std::int64_t count = elements_of(args.x);
@@ -117,12 +117,12 @@ Status check_lgamma(const LgammaArgs& args, mluopsUnaryProblem& problem) {
   MLUOPS_RETURN_IF_FINISHED(has_float_dtype(args.x, contract));
   MLUOPS_RETURN_IF_FINISHED(same_dtype(args.y, args.x));
   MLUOPS_RETURN_IF_FINISHED(same_dims(args.y, args.x));
-  MLUOPS_RETURN_IF_FINISHED(all_countable({args.x, args.y}, contract));
+  MLUOPS_RETURN_IF_FINISHED(check_each({args.x, args.y}, is_countable, contract));
   MLUOPS_RETURN_IF_FINISHED(has_reach(args.x, contract));
   MLUOPS_RETURN_IF_FINISHED(has_reach(args.y, contract));
   MLUOPS_RETURN_IF_FINISHED(has_elements_apart(args.y));
   if (is_empty(args.x)) return Status::nothing_to_do();
-  MLUOPS_RETURN_IF_FINISHED(have_data({args.x, args.y}));
+  MLUOPS_RETURN_IF_FINISHED(check_each({args.x, args.y}, has_data));
   MLUOPS_RETURN_IF_FINISHED(apart_or_in_place(args.x, args.y));
   const std::int64_t count = elements_of(args.x);
   problem = {{args.x.desc->dtype, count}, args.x.data, data_of<void>(args.y)};
@@ -141,10 +141,10 @@ Status check_logspace(const LogspaceArgs& args, mluopsLogspaceProblem& problem) 
   if (!(std::int64_t{args.steps} <= length)) {
     return Status::bad_param(text_of("res: wanted ", args.steps, " elements or more, got ", length));
   }
-  MLUOPS_RETURN_IF_FINISHED(are_dense({args.res}, MLUOP_STATUS_NOT_SUPPORTED));
-  MLUOPS_RETURN_IF_FINISHED(all_countable({args.res}, contract));
+  MLUOPS_RETURN_IF_FINISHED(is_dense(args.res, MLUOP_STATUS_NOT_SUPPORTED));
+  MLUOPS_RETURN_IF_FINISHED(is_countable(args.res, contract));
   if (std::int64_t{args.steps} == 0) return Status::nothing_to_do();
-  MLUOPS_RETURN_IF_FINISHED(have_data({args.res}));
+  MLUOPS_RETURN_IF_FINISHED(has_data(args.res));
   problem = {{args.res.desc->dtype, args.steps, args.start.value, args.end.value, args.base.value},
              data_of<void>(args.res),
              args.start.of(args.res.desc->dtype),

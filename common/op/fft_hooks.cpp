@@ -29,9 +29,8 @@ Status check_pointers(const FftPlanArgs& args) {
     return Status::error(MLUOP_STATUS_NOT_INITIALIZED, "fft_plan: wanted a pointer, got NULL");
   }
   MLUOPS_RETURN_IF_FINISHED(have_descs({args.input, args.output}));
-  MLUOPS_RETURN_IF_FINISHED(not_null("n", args.n));
-  MLUOPS_RETURN_IF_FINISHED(not_null("reservespace_size", args.reserve_size));
-  MLUOPS_RETURN_IF_FINISHED(not_null("workspace_size", args.workspace_size));
+  MLUOPS_RETURN_IF_FINISHED(
+      are_given({{"n", args.n}, {"reservespace_size", args.reserve_size}, {"workspace_size", args.workspace_size}}));
   MLUOPS_RETURN_IF_FINISHED(in_range("rank", args.rank, 1, 3));
   if (args.rank == 3) return Status::not_supported("rank: wanted 1 or 2, got 3");
   for (int i = 0; i < args.rank; ++i) MLUOPS_RETURN_IF_FINISHED(at_least("n", args.n[i], 1));
@@ -81,7 +80,7 @@ Status check_fft_sizes(const FftPlanArgs& args) {
   if (strict && complex_of(args.input.desc->dtype) == MLUOP_DTYPE_COMPLEX_HALF && (last & (last - 1)) != 0) {
     return Status::not_supported(text_of("n: wanted a power of two for HALF, got ", last));
   }
-  return all_countable({args.input, args.output}, args.handle->contract);
+  return check_each({args.input, args.output}, is_countable, args.handle->contract);
 }
 
 mluopsFftLayout layout_of(const TensorArg& t, int fft_rank) {

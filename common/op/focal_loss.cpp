@@ -20,7 +20,7 @@ Status check_focal_loss_sigmoid_forward_form(const FocalLossSigmoidForwardArgs& 
   if (!(args.gamma.exact >= 0)) {
     return Status::not_supported(text_of("gamma: wanted >= 0, got ", args.gamma.exact));
   }
-  MLUOPS_RETURN_IF_FINISHED(are_arrays({args.input, args.target, args.output}));
+  MLUOPS_RETURN_IF_FINISHED(check_each({args.input, args.target, args.output}, has_layout, MLUOP_LAYOUT_ARRAY));
   MLUOPS_RETURN_IF_FINISHED(has_rank(args.input, 2));
   MLUOPS_RETURN_IF_FINISHED(has_rank(args.target, 1));
   MLUOPS_RETURN_IF_FINISHED(has_rank(args.output, 2));
@@ -31,7 +31,8 @@ Status check_focal_loss_sigmoid_forward_form(const FocalLossSigmoidForwardArgs& 
   const std::int64_t n = size_of(args.input, 0);
   MLUOPS_RETURN_IF_FINISHED(has_sizes(args.target, {{0, n, "the rows of the input"}}));
   MLUOPS_RETURN_IF_FINISHED(same_dims(args.output, args.input));
-  if (args.weight.desc != nullptr && !is_empty(args.weight)) MLUOPS_RETURN_IF_FINISHED(are_arrays({args.weight}));
+  if (args.weight.desc != nullptr && !is_empty(args.weight))
+    MLUOPS_RETURN_IF_FINISHED(has_layout(args.weight, MLUOP_LAYOUT_ARRAY));
   if (args.weight.desc != nullptr && !is_empty(args.weight)) MLUOPS_RETURN_IF_FINISHED(has_rank(args.weight, 1));
   if (args.weight.desc != nullptr && !is_empty(args.weight))
     MLUOPS_RETURN_IF_FINISHED(same_dtype(args.weight, args.input));
@@ -46,14 +47,14 @@ Status check_focal_loss_sigmoid_forward_form(const FocalLossSigmoidForwardArgs& 
 Status check_focal_loss_sigmoid_forward(const FocalLossSigmoidForwardArgs& args, mluopsFocalLossProblem& problem) {
   MLUOPS_RETURN_IF_FINISHED(check_focal_loss_sigmoid_forward_form(args));
   if (args.weight.desc != nullptr && !is_empty(args.weight))
-    MLUOPS_RETURN_IF_FINISHED(are_dense({args.weight}, MLUOP_STATUS_NOT_SUPPORTED));
-  MLUOPS_RETURN_IF_FINISHED(are_dense({args.input, args.target, args.output}, MLUOP_STATUS_NOT_SUPPORTED));
+    MLUOPS_RETURN_IF_FINISHED(is_dense(args.weight, MLUOP_STATUS_NOT_SUPPORTED));
+  MLUOPS_RETURN_IF_FINISHED(check_each({args.input, args.target, args.output}, is_dense, MLUOP_STATUS_NOT_SUPPORTED));
   const mluOpExtContract_t contract = args.handle->contract;
-  MLUOPS_RETURN_IF_FINISHED(all_countable({args.input, args.target, args.output}, contract));
+  MLUOPS_RETURN_IF_FINISHED(check_each({args.input, args.target, args.output}, is_countable, contract));
   MLUOPS_RETURN_IF_FINISHED(is_indexable(args.input, 1));
   if (is_empty(args.input)) return Status::nothing_to_do();
-  MLUOPS_RETURN_IF_FINISHED(have_data({args.input, args.target, args.output}));
-  if (args.weight.desc != nullptr && !is_empty(args.weight)) MLUOPS_RETURN_IF_FINISHED(have_data({args.weight}));
+  MLUOPS_RETURN_IF_FINISHED(check_each({args.input, args.target, args.output}, has_data));
+  if (args.weight.desc != nullptr && !is_empty(args.weight)) MLUOPS_RETURN_IF_FINISHED(has_data(args.weight));
   const TensorArg used_weight =
       args.weight.desc != nullptr && !is_empty(args.weight) ? args.weight : TensorArg{"weight", nullptr, nullptr};
   MLUOPS_RETURN_IF_FINISHED(share_nothing({args.input, args.target, used_weight}, {args.output}));
@@ -84,7 +85,7 @@ Status check_focal_loss_sigmoid_backward_form(const FocalLossSigmoidBackwardArgs
   if (!(args.gamma.exact >= 0 && args.gamma.exact <= 10000)) {
     return Status::not_supported(text_of("gamma: wanted >= 0 and <= 10000.000000, got ", args.gamma.exact));
   }
-  MLUOPS_RETURN_IF_FINISHED(are_arrays({args.input, args.target, args.grad_input}));
+  MLUOPS_RETURN_IF_FINISHED(check_each({args.input, args.target, args.grad_input}, has_layout, MLUOP_LAYOUT_ARRAY));
   MLUOPS_RETURN_IF_FINISHED(has_rank(args.input, 2));
   MLUOPS_RETURN_IF_FINISHED(has_rank(args.target, 1));
   MLUOPS_RETURN_IF_FINISHED(has_rank(args.grad_input, 2));
@@ -95,7 +96,8 @@ Status check_focal_loss_sigmoid_backward_form(const FocalLossSigmoidBackwardArgs
   const std::int64_t n = size_of(args.input, 0);
   MLUOPS_RETURN_IF_FINISHED(has_sizes(args.target, {{0, n, "the rows of the input"}}));
   MLUOPS_RETURN_IF_FINISHED(same_dims(args.grad_input, args.input));
-  if (args.weight.desc != nullptr && !is_empty(args.weight)) MLUOPS_RETURN_IF_FINISHED(are_arrays({args.weight}));
+  if (args.weight.desc != nullptr && !is_empty(args.weight))
+    MLUOPS_RETURN_IF_FINISHED(has_layout(args.weight, MLUOP_LAYOUT_ARRAY));
   if (args.weight.desc != nullptr && !is_empty(args.weight)) MLUOPS_RETURN_IF_FINISHED(has_rank(args.weight, 1));
   if (args.weight.desc != nullptr && !is_empty(args.weight))
     MLUOPS_RETURN_IF_FINISHED(same_dtype(args.weight, args.input));
@@ -110,14 +112,15 @@ Status check_focal_loss_sigmoid_backward_form(const FocalLossSigmoidBackwardArgs
 Status check_focal_loss_sigmoid_backward(const FocalLossSigmoidBackwardArgs& args, mluopsFocalLossProblem& problem) {
   MLUOPS_RETURN_IF_FINISHED(check_focal_loss_sigmoid_backward_form(args));
   if (args.weight.desc != nullptr && !is_empty(args.weight))
-    MLUOPS_RETURN_IF_FINISHED(are_dense({args.weight}, MLUOP_STATUS_NOT_SUPPORTED));
-  MLUOPS_RETURN_IF_FINISHED(are_dense({args.input, args.target, args.grad_input}, MLUOP_STATUS_NOT_SUPPORTED));
+    MLUOPS_RETURN_IF_FINISHED(is_dense(args.weight, MLUOP_STATUS_NOT_SUPPORTED));
+  MLUOPS_RETURN_IF_FINISHED(
+      check_each({args.input, args.target, args.grad_input}, is_dense, MLUOP_STATUS_NOT_SUPPORTED));
   const mluOpExtContract_t contract = args.handle->contract;
-  MLUOPS_RETURN_IF_FINISHED(all_countable({args.input, args.target, args.grad_input}, contract));
+  MLUOPS_RETURN_IF_FINISHED(check_each({args.input, args.target, args.grad_input}, is_countable, contract));
   MLUOPS_RETURN_IF_FINISHED(is_indexable(args.input, 1));
   if (is_empty(args.input)) return Status::nothing_to_do();
-  MLUOPS_RETURN_IF_FINISHED(have_data({args.input, args.target, args.grad_input}));
-  if (args.weight.desc != nullptr && !is_empty(args.weight)) MLUOPS_RETURN_IF_FINISHED(have_data({args.weight}));
+  MLUOPS_RETURN_IF_FINISHED(check_each({args.input, args.target, args.grad_input}, has_data));
+  if (args.weight.desc != nullptr && !is_empty(args.weight)) MLUOPS_RETURN_IF_FINISHED(has_data(args.weight));
   const TensorArg used_weight =
       args.weight.desc != nullptr && !is_empty(args.weight) ? args.weight : TensorArg{"weight", nullptr, nullptr};
   MLUOPS_RETURN_IF_FINISHED(share_nothing({args.input, args.target, used_weight}, {args.grad_input}));
@@ -142,9 +145,9 @@ Status check_focal_loss_softmax_forward_form(const FocalLossSoftmaxForwardArgs& 
   if (!(args.gamma.exact >= 0)) {
     return Status::not_supported(text_of("gamma: wanted >= 0, got ", args.gamma.exact));
   }
-  MLUOPS_RETURN_IF_FINISHED(are_arrays({args.softmax, args.target, args.output}));
+  MLUOPS_RETURN_IF_FINISHED(check_each({args.softmax, args.target, args.output}, has_layout, MLUOP_LAYOUT_ARRAY));
   MLUOPS_RETURN_IF_FINISHED(has_rank(args.softmax, 2));
-  MLUOPS_RETURN_IF_FINISHED(have_rank(1, {args.target, args.output}));
+  MLUOPS_RETURN_IF_FINISHED(check_each({args.target, args.output}, has_rank, 1));
   const mluOpExtContract_t contract = args.handle->contract;
   MLUOPS_RETURN_IF_FINISHED(has_float_dtype(args.softmax, contract));
   MLUOPS_RETURN_IF_FINISHED(has_dtype(args.target, MLUOP_DTYPE_INT32));
@@ -152,7 +155,8 @@ Status check_focal_loss_softmax_forward_form(const FocalLossSoftmaxForwardArgs& 
   const std::int64_t n = size_of(args.softmax, 0);
   MLUOPS_RETURN_IF_FINISHED(has_sizes(args.target, {{0, n, "the rows of the input"}}));
   MLUOPS_RETURN_IF_FINISHED(same_dims(args.output, args.target));
-  if (args.weight.desc != nullptr && !is_empty(args.weight)) MLUOPS_RETURN_IF_FINISHED(are_arrays({args.weight}));
+  if (args.weight.desc != nullptr && !is_empty(args.weight))
+    MLUOPS_RETURN_IF_FINISHED(has_layout(args.weight, MLUOP_LAYOUT_ARRAY));
   if (args.weight.desc != nullptr && !is_empty(args.weight)) MLUOPS_RETURN_IF_FINISHED(has_rank(args.weight, 1));
   if (args.weight.desc != nullptr && !is_empty(args.weight))
     MLUOPS_RETURN_IF_FINISHED(same_dtype(args.weight, args.softmax));
@@ -160,7 +164,7 @@ Status check_focal_loss_softmax_forward_form(const FocalLossSoftmaxForwardArgs& 
   if (args.weight.desc != nullptr && !is_empty(args.weight))
     MLUOPS_RETURN_IF_FINISHED(has_sizes(args.weight, {{0, c, "the classes of the input"}}));
   if (args.weight.desc != nullptr && !is_empty(args.weight))
-    MLUOPS_RETURN_IF_FINISHED(are_dense({args.weight}, MLUOP_STATUS_NOT_SUPPORTED));
+    MLUOPS_RETURN_IF_FINISHED(is_dense(args.weight, MLUOP_STATUS_NOT_SUPPORTED));
   return Status::go_on();
 }
 
@@ -168,13 +172,13 @@ Status check_focal_loss_softmax_forward_form(const FocalLossSoftmaxForwardArgs& 
 
 Status check_focal_loss_softmax_forward(const FocalLossSoftmaxForwardArgs& args, mluopsFocalLossProblem& problem) {
   MLUOPS_RETURN_IF_FINISHED(check_focal_loss_softmax_forward_form(args));
-  MLUOPS_RETURN_IF_FINISHED(are_dense({args.softmax, args.target, args.output}, MLUOP_STATUS_NOT_SUPPORTED));
+  MLUOPS_RETURN_IF_FINISHED(check_each({args.softmax, args.target, args.output}, is_dense, MLUOP_STATUS_NOT_SUPPORTED));
   const mluOpExtContract_t contract = args.handle->contract;
-  MLUOPS_RETURN_IF_FINISHED(all_countable({args.softmax, args.target, args.output}, contract));
+  MLUOPS_RETURN_IF_FINISHED(check_each({args.softmax, args.target, args.output}, is_countable, contract));
   MLUOPS_RETURN_IF_FINISHED(is_indexable(args.softmax, 1));
   if (is_empty(args.softmax)) return Status::nothing_to_do();
-  MLUOPS_RETURN_IF_FINISHED(have_data({args.softmax, args.target, args.output}));
-  if (args.weight.desc != nullptr && !is_empty(args.weight)) MLUOPS_RETURN_IF_FINISHED(have_data({args.weight}));
+  MLUOPS_RETURN_IF_FINISHED(check_each({args.softmax, args.target, args.output}, has_data));
+  if (args.weight.desc != nullptr && !is_empty(args.weight)) MLUOPS_RETURN_IF_FINISHED(has_data(args.weight));
   const TensorArg used_weight =
       args.weight.desc != nullptr && !is_empty(args.weight) ? args.weight : TensorArg{"weight", nullptr, nullptr};
   MLUOPS_RETURN_IF_FINISHED(share_nothing({args.softmax, args.target, used_weight}, {args.output}));
@@ -199,7 +203,7 @@ Status check_focal_loss_softmax_backward_form(const FocalLossSoftmaxBackwardArgs
   if (!(args.gamma.exact >= 0)) {
     return Status::not_supported(text_of("gamma: wanted >= 0, got ", args.gamma.exact));
   }
-  MLUOPS_RETURN_IF_FINISHED(are_arrays({args.softmax, args.target, args.grad_input}));
+  MLUOPS_RETURN_IF_FINISHED(check_each({args.softmax, args.target, args.grad_input}, has_layout, MLUOP_LAYOUT_ARRAY));
   MLUOPS_RETURN_IF_FINISHED(has_rank(args.softmax, 2));
   MLUOPS_RETURN_IF_FINISHED(has_rank(args.target, 1));
   MLUOPS_RETURN_IF_FINISHED(has_rank(args.grad_input, 2));
@@ -210,7 +214,8 @@ Status check_focal_loss_softmax_backward_form(const FocalLossSoftmaxBackwardArgs
   const std::int64_t n = size_of(args.softmax, 0);
   MLUOPS_RETURN_IF_FINISHED(has_sizes(args.target, {{0, n, "the rows of the input"}}));
   MLUOPS_RETURN_IF_FINISHED(same_dims(args.grad_input, args.softmax));
-  if (args.weight.desc != nullptr && !is_empty(args.weight)) MLUOPS_RETURN_IF_FINISHED(are_arrays({args.weight}));
+  if (args.weight.desc != nullptr && !is_empty(args.weight))
+    MLUOPS_RETURN_IF_FINISHED(has_layout(args.weight, MLUOP_LAYOUT_ARRAY));
   if (args.weight.desc != nullptr && !is_empty(args.weight)) MLUOPS_RETURN_IF_FINISHED(has_rank(args.weight, 1));
   if (args.weight.desc != nullptr && !is_empty(args.weight))
     MLUOPS_RETURN_IF_FINISHED(same_dtype(args.weight, args.softmax));
@@ -218,7 +223,7 @@ Status check_focal_loss_softmax_backward_form(const FocalLossSoftmaxBackwardArgs
   if (args.weight.desc != nullptr && !is_empty(args.weight))
     MLUOPS_RETURN_IF_FINISHED(has_sizes(args.weight, {{0, c, "the classes of the input"}}));
   if (args.weight.desc != nullptr && !is_empty(args.weight))
-    MLUOPS_RETURN_IF_FINISHED(are_dense({args.weight}, MLUOP_STATUS_NOT_SUPPORTED));
+    MLUOPS_RETURN_IF_FINISHED(is_dense(args.weight, MLUOP_STATUS_NOT_SUPPORTED));
   return Status::go_on();
 }
 
@@ -226,13 +231,14 @@ Status check_focal_loss_softmax_backward_form(const FocalLossSoftmaxBackwardArgs
 
 Status check_focal_loss_softmax_backward(const FocalLossSoftmaxBackwardArgs& args, mluopsFocalLossProblem& problem) {
   MLUOPS_RETURN_IF_FINISHED(check_focal_loss_softmax_backward_form(args));
-  MLUOPS_RETURN_IF_FINISHED(are_dense({args.softmax, args.target, args.grad_input}, MLUOP_STATUS_NOT_SUPPORTED));
+  MLUOPS_RETURN_IF_FINISHED(
+      check_each({args.softmax, args.target, args.grad_input}, is_dense, MLUOP_STATUS_NOT_SUPPORTED));
   const mluOpExtContract_t contract = args.handle->contract;
-  MLUOPS_RETURN_IF_FINISHED(all_countable({args.softmax, args.target, args.grad_input}, contract));
+  MLUOPS_RETURN_IF_FINISHED(check_each({args.softmax, args.target, args.grad_input}, is_countable, contract));
   MLUOPS_RETURN_IF_FINISHED(is_indexable(args.softmax, 1));
   if (is_empty(args.softmax)) return Status::nothing_to_do();
-  MLUOPS_RETURN_IF_FINISHED(have_data({args.softmax, args.target, args.grad_input}));
-  if (args.weight.desc != nullptr && !is_empty(args.weight)) MLUOPS_RETURN_IF_FINISHED(have_data({args.weight}));
+  MLUOPS_RETURN_IF_FINISHED(check_each({args.softmax, args.target, args.grad_input}, has_data));
+  if (args.weight.desc != nullptr && !is_empty(args.weight)) MLUOPS_RETURN_IF_FINISHED(has_data(args.weight));
   const TensorArg used_weight =
       args.weight.desc != nullptr && !is_empty(args.weight) ? args.weight : TensorArg{"weight", nullptr, nullptr};
   MLUOPS_RETURN_IF_FINISHED(share_nothing({args.softmax, args.target, used_weight}, {args.grad_input}));

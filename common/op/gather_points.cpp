@@ -11,7 +11,7 @@ Status check_gather_points_forward(const GatherPointsForwardArgs& args, mluopsGa
   MLUOPS_RETURN_IF_FINISHED(has_rank(args.points, 3));
   MLUOPS_RETURN_IF_FINISHED(has_rank(args.idx, 2));
   MLUOPS_RETURN_IF_FINISHED(has_rank(args.output, 3));
-  MLUOPS_RETURN_IF_FINISHED(are_arrays({args.points, args.idx, args.output}));
+  MLUOPS_RETURN_IF_FINISHED(check_each({args.points, args.idx, args.output}, has_layout, MLUOP_LAYOUT_ARRAY));
   const mluOpExtContract_t contract = args.handle->contract;
   MLUOPS_RETURN_IF_FINISHED(has_float_dtype(args.points, contract));
   MLUOPS_RETURN_IF_FINISHED(has_dtype(args.idx, MLUOP_DTYPE_INT32));
@@ -21,11 +21,11 @@ Status check_gather_points_forward(const GatherPointsForwardArgs& args, mluopsGa
   const std::int64_t c = size_of(args.points, 1);
   const std::int64_t m = size_of(args.idx, 1);
   MLUOPS_RETURN_IF_FINISHED(has_sizes(args.output, {{0, b, "the batch"}, {1, c, "the channels"}, {2, m, "as in idx"}}));
-  MLUOPS_RETURN_IF_FINISHED(are_dense({args.points, args.idx, args.output}, MLUOP_STATUS_NOT_SUPPORTED));
-  MLUOPS_RETURN_IF_FINISHED(all_countable({args.points, args.idx, args.output}, contract));
+  MLUOPS_RETURN_IF_FINISHED(check_each({args.points, args.idx, args.output}, is_dense, MLUOP_STATUS_NOT_SUPPORTED));
+  MLUOPS_RETURN_IF_FINISHED(check_each({args.points, args.idx, args.output}, is_countable, contract));
   if (is_empty(args.output)) return Status::nothing_to_do();
   MLUOPS_RETURN_IF_FINISHED(not_empty(args.points));
-  MLUOPS_RETURN_IF_FINISHED(have_data({args.points, args.idx, args.output}));
+  MLUOPS_RETURN_IF_FINISHED(check_each({args.points, args.idx, args.output}, has_data));
   MLUOPS_RETURN_IF_FINISHED(share_nothing({args.points, args.idx}, {args.output}));
   const std::int64_t n = size_of(args.points, 2);
   problem = {{args.points.desc->dtype, b, c, n, m},
@@ -41,7 +41,7 @@ Status check_gather_points_backward(const GatherPointsBackwardArgs& args, mluops
   MLUOPS_RETURN_IF_FINISHED(has_rank(args.grad_output, 3));
   MLUOPS_RETURN_IF_FINISHED(has_rank(args.idx, 2));
   MLUOPS_RETURN_IF_FINISHED(has_rank(args.grad_points, 3));
-  MLUOPS_RETURN_IF_FINISHED(are_arrays({args.grad_output, args.idx, args.grad_points}));
+  MLUOPS_RETURN_IF_FINISHED(check_each({args.grad_output, args.idx, args.grad_points}, has_layout, MLUOP_LAYOUT_ARRAY));
   const mluOpExtContract_t contract = args.handle->contract;
   MLUOPS_RETURN_IF_FINISHED(has_float_dtype(args.grad_output, contract));
   MLUOPS_RETURN_IF_FINISHED(has_dtype(args.idx, MLUOP_DTYPE_INT32));
@@ -52,11 +52,12 @@ Status check_gather_points_backward(const GatherPointsBackwardArgs& args, mluops
   const std::int64_t m = size_of(args.idx, 1);
   MLUOPS_RETURN_IF_FINISHED(
       has_sizes(args.grad_output, {{0, b, "the batch"}, {1, c, "the channels"}, {2, m, "as in idx"}}));
-  MLUOPS_RETURN_IF_FINISHED(are_dense({args.grad_output, args.idx, args.grad_points}, MLUOP_STATUS_NOT_SUPPORTED));
-  MLUOPS_RETURN_IF_FINISHED(all_countable({args.grad_output, args.idx, args.grad_points}, contract));
+  MLUOPS_RETURN_IF_FINISHED(
+      check_each({args.grad_output, args.idx, args.grad_points}, is_dense, MLUOP_STATUS_NOT_SUPPORTED));
+  MLUOPS_RETURN_IF_FINISHED(check_each({args.grad_output, args.idx, args.grad_points}, is_countable, contract));
   if (is_empty(args.grad_points)) return Status::nothing_to_do();
   MLUOPS_RETURN_IF_FINISHED(not_empty(args.grad_output));
-  MLUOPS_RETURN_IF_FINISHED(have_data({args.grad_output, args.idx, args.grad_points}));
+  MLUOPS_RETURN_IF_FINISHED(check_each({args.grad_output, args.idx, args.grad_points}, has_data));
   MLUOPS_RETURN_IF_FINISHED(share_nothing({args.grad_output, args.idx}, {args.grad_points}));
   const std::int64_t n = size_of(args.grad_points, 2);
   problem = {{args.grad_output.desc->dtype, b, c, n, m},
@@ -69,9 +70,9 @@ Status check_gather_points_backward(const GatherPointsBackwardArgs& args, mluops
 Status check_group_points_forward(const GroupPointsForwardArgs& args, mluopsGatherPointsForwardProblem& problem) {
   MLUOPS_RETURN_IF_FINISHED(not_null("handle", args.handle));
   MLUOPS_RETURN_IF_FINISHED(have_descs({args.points, args.idx, args.output}));
-  MLUOPS_RETURN_IF_FINISHED(have_rank(3, {args.points, args.idx}));
+  MLUOPS_RETURN_IF_FINISHED(check_each({args.points, args.idx}, has_rank, 3));
   MLUOPS_RETURN_IF_FINISHED(has_rank(args.output, 4));
-  MLUOPS_RETURN_IF_FINISHED(are_arrays({args.points, args.idx, args.output}));
+  MLUOPS_RETURN_IF_FINISHED(check_each({args.points, args.idx, args.output}, has_layout, MLUOP_LAYOUT_ARRAY));
   const mluOpExtContract_t contract = args.handle->contract;
   MLUOPS_RETURN_IF_FINISHED(has_float_dtype(args.points, contract));
   MLUOPS_RETURN_IF_FINISHED(has_dtype(args.idx, MLUOP_DTYPE_INT32));
@@ -83,11 +84,11 @@ Status check_group_points_forward(const GroupPointsForwardArgs& args, mluopsGath
   const std::int64_t k = size_of(args.idx, 2);
   MLUOPS_RETURN_IF_FINISHED(
       has_sizes(args.output, {{0, b, "the batch"}, {1, c, "the channels"}, {2, p, "as in idx"}, {3, k, "as in idx"}}));
-  MLUOPS_RETURN_IF_FINISHED(are_dense({args.points, args.idx, args.output}, MLUOP_STATUS_NOT_SUPPORTED));
-  MLUOPS_RETURN_IF_FINISHED(all_countable({args.points, args.idx, args.output}, contract));
+  MLUOPS_RETURN_IF_FINISHED(check_each({args.points, args.idx, args.output}, is_dense, MLUOP_STATUS_NOT_SUPPORTED));
+  MLUOPS_RETURN_IF_FINISHED(check_each({args.points, args.idx, args.output}, is_countable, contract));
   if (is_empty(args.output)) return Status::nothing_to_do();
   MLUOPS_RETURN_IF_FINISHED(not_empty(args.points));
-  MLUOPS_RETURN_IF_FINISHED(have_data({args.points, args.idx, args.output}));
+  MLUOPS_RETURN_IF_FINISHED(check_each({args.points, args.idx, args.output}, has_data));
   MLUOPS_RETURN_IF_FINISHED(share_nothing({args.points, args.idx}, {args.output}));
   const std::int64_t n = size_of(args.points, 2);
   problem = {{args.points.desc->dtype, b, c, n, p * k},
@@ -101,8 +102,8 @@ Status check_group_points_backward(const GroupPointsBackwardArgs& args, mluopsGa
   MLUOPS_RETURN_IF_FINISHED(not_null("handle", args.handle));
   MLUOPS_RETURN_IF_FINISHED(have_descs({args.grad_output, args.idx, args.grad_points}));
   MLUOPS_RETURN_IF_FINISHED(has_rank(args.grad_output, 4));
-  MLUOPS_RETURN_IF_FINISHED(have_rank(3, {args.idx, args.grad_points}));
-  MLUOPS_RETURN_IF_FINISHED(are_arrays({args.grad_output, args.idx, args.grad_points}));
+  MLUOPS_RETURN_IF_FINISHED(check_each({args.idx, args.grad_points}, has_rank, 3));
+  MLUOPS_RETURN_IF_FINISHED(check_each({args.grad_output, args.idx, args.grad_points}, has_layout, MLUOP_LAYOUT_ARRAY));
   const mluOpExtContract_t contract = args.handle->contract;
   MLUOPS_RETURN_IF_FINISHED(has_float_dtype(args.grad_output, contract));
   MLUOPS_RETURN_IF_FINISHED(has_dtype(args.idx, MLUOP_DTYPE_INT32));
@@ -114,11 +115,12 @@ Status check_group_points_backward(const GroupPointsBackwardArgs& args, mluopsGa
   const std::int64_t k = size_of(args.idx, 2);
   MLUOPS_RETURN_IF_FINISHED(has_sizes(
       args.grad_output, {{0, b, "the batch"}, {1, c, "the channels"}, {2, p, "as in idx"}, {3, k, "as in idx"}}));
-  MLUOPS_RETURN_IF_FINISHED(are_dense({args.grad_output, args.idx, args.grad_points}, MLUOP_STATUS_NOT_SUPPORTED));
-  MLUOPS_RETURN_IF_FINISHED(all_countable({args.grad_output, args.idx, args.grad_points}, contract));
+  MLUOPS_RETURN_IF_FINISHED(
+      check_each({args.grad_output, args.idx, args.grad_points}, is_dense, MLUOP_STATUS_NOT_SUPPORTED));
+  MLUOPS_RETURN_IF_FINISHED(check_each({args.grad_output, args.idx, args.grad_points}, is_countable, contract));
   if (is_empty(args.grad_points)) return Status::nothing_to_do();
   MLUOPS_RETURN_IF_FINISHED(not_empty(args.grad_output));
-  MLUOPS_RETURN_IF_FINISHED(have_data({args.grad_output, args.idx, args.grad_points}));
+  MLUOPS_RETURN_IF_FINISHED(check_each({args.grad_output, args.idx, args.grad_points}, has_data));
   MLUOPS_RETURN_IF_FINISHED(share_nothing({args.grad_output, args.idx}, {args.grad_points}));
   const std::int64_t n = size_of(args.grad_points, 2);
   problem = {{args.grad_output.desc->dtype, b, c, n, p * k},

@@ -18,17 +18,17 @@ Status check_generate_proposals_v2_form(const GenerateProposalsV2Args& args) {
     return Status::bad_param(text_of("eta: wanted >= 1, no adaptive suppression, got ", args.eta.value));
   }
   MLUOPS_RETURN_IF_FINISHED(has_rank(args.scores, 4));
-  MLUOPS_RETURN_IF_FINISHED(are_arrays({args.scores}));
+  MLUOPS_RETURN_IF_FINISHED(has_layout(args.scores, MLUOP_LAYOUT_ARRAY));
   const std::int64_t h = size_of(args.scores, 1);
   const std::int64_t w = size_of(args.scores, 2);
   const std::int64_t a = size_of(args.scores, 3);
   if (!(h > 0 && w > 0 && a > 0)) {
     return Status::bad_param(text_of("scores: wanted a non-empty tensor, got ", shape_text(args.scores)));
   }
-  MLUOPS_RETURN_IF_FINISHED(have_rank(4, {args.scores, args.bbox_deltas}));
+  MLUOPS_RETURN_IF_FINISHED(check_each({args.scores, args.bbox_deltas}, has_rank, 4));
   MLUOPS_RETURN_IF_FINISHED(has_rank(args.im_shape, 2));
-  MLUOPS_RETURN_IF_FINISHED(have_rank(4, {args.anchors, args.variances}));
-  MLUOPS_RETURN_IF_FINISHED(have_rank(2, {args.rpn_rois, args.rpn_roi_probs}));
+  MLUOPS_RETURN_IF_FINISHED(check_each({args.anchors, args.variances}, has_rank, 4));
+  MLUOPS_RETURN_IF_FINISHED(check_each({args.rpn_rois, args.rpn_roi_probs}, has_rank, 2));
   MLUOPS_RETURN_IF_FINISHED(has_rank(args.rpn_rois_num, 1));
   const std::int64_t n = size_of(args.scores, 0);
   const std::int64_t deltas = dim_product({4, a});
@@ -53,8 +53,9 @@ Status check_generate_proposals_v2_form(const GenerateProposalsV2Args& args) {
   MLUOPS_RETURN_IF_FINISHED(has_sizes(args.rpn_rois_num, {{0, n, "the batch of scores"}}));
   const mluOpExtContract_t contract = args.handle->contract;
   MLUOPS_RETURN_IF_FINISHED(is_float(args.scores, contract));
-  MLUOPS_RETURN_IF_FINISHED(have_dtype_of(
-      {args.bbox_deltas, args.im_shape, args.anchors, args.variances, args.rpn_rois, args.rpn_roi_probs}, args.scores));
+  MLUOPS_RETURN_IF_FINISHED(
+      check_each({args.bbox_deltas, args.im_shape, args.anchors, args.variances, args.rpn_rois, args.rpn_roi_probs},
+                 same_dtype, args.scores));
   return Status::go_on();
 }
 
@@ -63,16 +64,18 @@ Status check_generate_proposals_v2_form(const GenerateProposalsV2Args& args) {
 Status check_generate_proposals_v2(const GenerateProposalsV2Args& args, mluopsGenerateProposalsProblem& problem) {
   MLUOPS_RETURN_IF_FINISHED(check_generate_proposals_v2_form(args));
   MLUOPS_RETURN_IF_FINISHED(has_dtype(args.rpn_rois_num, MLUOP_DTYPE_INT32));
-  MLUOPS_RETURN_IF_FINISHED(are_arrays({args.scores, args.bbox_deltas, args.im_shape, args.anchors, args.variances}));
-  MLUOPS_RETURN_IF_FINISHED(are_dense({args.scores, args.bbox_deltas, args.im_shape, args.anchors, args.variances},
-                                      MLUOP_STATUS_NOT_SUPPORTED));
+  MLUOPS_RETURN_IF_FINISHED(check_each({args.scores, args.bbox_deltas, args.im_shape, args.anchors, args.variances},
+                                       has_layout, MLUOP_LAYOUT_ARRAY));
+  MLUOPS_RETURN_IF_FINISHED(check_each({args.scores, args.bbox_deltas, args.im_shape, args.anchors, args.variances},
+                                       is_dense, MLUOP_STATUS_NOT_SUPPORTED));
   const mluOpExtContract_t contract = args.handle->contract;
   MLUOPS_RETURN_IF_FINISHED(
-      all_countable({args.scores, args.bbox_deltas, args.im_shape, args.anchors, args.variances}, contract));
-  MLUOPS_RETURN_IF_FINISHED(are_arrays({args.rpn_rois, args.rpn_roi_probs, args.rpn_rois_num}));
+      check_each({args.scores, args.bbox_deltas, args.im_shape, args.anchors, args.variances}, is_countable, contract));
   MLUOPS_RETURN_IF_FINISHED(
-      are_dense({args.rpn_rois, args.rpn_roi_probs, args.rpn_rois_num}, MLUOP_STATUS_NOT_SUPPORTED));
-  MLUOPS_RETURN_IF_FINISHED(all_countable({args.rpn_rois, args.rpn_roi_probs, args.rpn_rois_num}, contract));
+      check_each({args.rpn_rois, args.rpn_roi_probs, args.rpn_rois_num}, has_layout, MLUOP_LAYOUT_ARRAY));
+  MLUOPS_RETURN_IF_FINISHED(
+      check_each({args.rpn_rois, args.rpn_roi_probs, args.rpn_rois_num}, is_dense, MLUOP_STATUS_NOT_SUPPORTED));
+  MLUOPS_RETURN_IF_FINISHED(check_each({args.rpn_rois, args.rpn_roi_probs, args.rpn_rois_num}, is_countable, contract));
   const std::int64_t h = size_of(args.scores, 1);
   const std::int64_t w = size_of(args.scores, 2);
   const std::int64_t a = size_of(args.scores, 3);
@@ -82,8 +85,9 @@ Status check_generate_proposals_v2(const GenerateProposalsV2Args& args, mluopsGe
   }
   MLUOPS_RETURN_IF_FINISHED(is_indexable(args.rpn_rois, 0));
   if (!is_empty(args.scores))
-    MLUOPS_RETURN_IF_FINISHED(have_data({args.scores, args.bbox_deltas, args.im_shape, args.anchors, args.variances,
-                                         args.rpn_rois, args.rpn_roi_probs, args.rpn_rois_num}));
+    MLUOPS_RETURN_IF_FINISHED(check_each({args.scores, args.bbox_deltas, args.im_shape, args.anchors, args.variances,
+                                          args.rpn_rois, args.rpn_roi_probs, args.rpn_rois_num},
+                                         has_data));
   MLUOPS_RETURN_IF_FINISHED(share_nothing({args.scores, args.bbox_deltas, args.im_shape, args.anchors, args.variances},
                                           {args.rpn_rois, args.rpn_roi_probs, args.rpn_rois_num,
                                            TensorArg{"rpn_rois_batch_size", one_int32(), args.rpn_rois_batch_size}}));
@@ -111,7 +115,7 @@ Status check_generate_proposals_v2_workspace(const GenerateProposalsV2Args& args
   MLUOPS_RETURN_IF_FINISHED(not_null("scores_desc", args.scores.desc));
   MLUOPS_RETURN_IF_FINISHED(not_null("size", size));
   MLUOPS_RETURN_IF_FINISHED(has_rank(args.scores, 4));
-  MLUOPS_RETURN_IF_FINISHED(are_arrays({args.scores}));
+  MLUOPS_RETURN_IF_FINISHED(has_layout(args.scores, MLUOP_LAYOUT_ARRAY));
   const std::int64_t h = size_of(args.scores, 1);
   const std::int64_t w = size_of(args.scores, 2);
   const std::int64_t a = size_of(args.scores, 3);

@@ -29,12 +29,12 @@ Status check_get_indice_pairs_form(const GetIndicePairsArgs& args) {
       {{0, offsets, "the volume of the filter"}, {1, 2, "input and output"}, {2, inputs, "the rows of indices"}}));
   MLUOPS_RETURN_IF_FINISHED(has_sizes(args.indice_num, {{0, offsets, "the volume of the filter"}}));
   MLUOPS_RETURN_IF_FINISHED(has_few_places(args));
+  MLUOPS_RETURN_IF_FINISHED(check_each({args.indices, args.indice_pairs, args.out_indices, args.indice_num}, is_dense,
+                                       MLUOP_STATUS_NOT_SUPPORTED));
   MLUOPS_RETURN_IF_FINISHED(
-      are_dense({args.indices, args.indice_pairs, args.out_indices, args.indice_num}, MLUOP_STATUS_NOT_SUPPORTED));
+      check_each({args.indices, args.indice_pairs, args.out_indices, args.indice_num}, is_countable, contract));
   MLUOPS_RETURN_IF_FINISHED(
-      all_countable({args.indices, args.indice_pairs, args.out_indices, args.indice_num}, contract));
-  MLUOPS_RETURN_IF_FINISHED(
-      have_dtype({args.indices, args.indice_pairs, args.out_indices, args.indice_num}, MLUOP_DTYPE_INT32));
+      check_each({args.indices, args.indice_pairs, args.out_indices, args.indice_num}, has_dtype, MLUOP_DTYPE_INT32));
   MLUOPS_RETURN_IF_FINISHED(is_indexable(args.indices, 0));
   MLUOPS_RETURN_IF_FINISHED(is_indexable(args.out_indices, 0));
   return Status::go_on();
@@ -45,7 +45,7 @@ Status check_get_indice_pairs_form(const GetIndicePairsArgs& args) {
 Status check_get_indice_pairs(const GetIndicePairsArgs& args, mluopsGetIndicePairsProblem& problem) {
   MLUOPS_RETURN_IF_FINISHED(check_get_indice_pairs_form(args));
   MLUOPS_RETURN_IF_FINISHED(none_where_empty(args));
-  MLUOPS_RETURN_IF_FINISHED(have_data({args.indices, args.indice_pairs, args.out_indices, args.indice_num}));
+  MLUOPS_RETURN_IF_FINISHED(check_each({args.indices, args.indice_pairs, args.out_indices, args.indice_num}, has_data));
   if (args.workspace_size > 0) MLUOPS_RETURN_IF_FINISHED(not_null("workspace", args.workspace));
   MLUOPS_RETURN_IF_FINISHED(share_nothing({args.indices}, {args.indice_pairs, args.out_indices, args.indice_num}));
   MLUOPS_RETURN_IF_FINISHED(note_num_act_out(args));

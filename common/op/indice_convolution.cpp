@@ -23,11 +23,11 @@ Status check_indice_convolution_forward_form(const IndiceConvolutionForwardArgs&
   MLUOPS_RETURN_IF_FINISHED(has_rank(args.indice_pairs, 3));
   MLUOPS_RETURN_IF_FINISHED(has_rank(args.features_out, 2));
   MLUOPS_RETURN_IF_FINISHED(has_float_dtype(args.features, contract));
-  MLUOPS_RETURN_IF_FINISHED(have_dtype_of({args.filters, args.features_out}, args.features));
+  MLUOPS_RETURN_IF_FINISHED(check_each({args.filters, args.features_out}, same_dtype, args.features));
+  MLUOPS_RETURN_IF_FINISHED(check_each({args.features, args.filters, args.indice_pairs, args.features_out}, is_dense,
+                                       MLUOP_STATUS_NOT_SUPPORTED));
   MLUOPS_RETURN_IF_FINISHED(
-      are_dense({args.features, args.filters, args.indice_pairs, args.features_out}, MLUOP_STATUS_NOT_SUPPORTED));
-  MLUOPS_RETURN_IF_FINISHED(
-      all_countable({args.features, args.filters, args.indice_pairs, args.features_out}, contract));
+      check_each({args.features, args.filters, args.indice_pairs, args.features_out}, is_countable, contract));
   MLUOPS_RETURN_IF_FINISHED(is_indexable(args.features, 0));
   MLUOPS_RETURN_IF_FINISHED(is_indexable(args.features_out, 0));
   const std::int64_t ci = form_of(args.filters).ci;
@@ -53,7 +53,7 @@ Status check_indice_convolution_forward(const IndiceConvolutionForwardArgs& args
                                         mluopsIndiceConvolutionForwardProblem& problem) {
   MLUOPS_RETURN_IF_FINISHED(check_indice_convolution_forward_form(args));
   if (any_empty({args.features, args.filters, args.indice_pairs, args.features_out})) return Status::nothing_to_do();
-  MLUOPS_RETURN_IF_FINISHED(have_data({args.features, args.filters, args.indice_pairs, args.features_out}));
+  MLUOPS_RETURN_IF_FINISHED(check_each({args.features, args.filters, args.indice_pairs, args.features_out}, has_data));
   if (args.workspace_size > 0) MLUOPS_RETURN_IF_FINISHED(not_null("workspace", args.workspace));
   MLUOPS_RETURN_IF_FINISHED(share_nothing({args.features, args.filters, args.indice_pairs}, {args.features_out}));
   const std::int64_t inputs = size_of(args.features, 0);
@@ -91,11 +91,11 @@ Status check_indice_convolution_backward_data_form(const IndiceConvolutionBackwa
   MLUOPS_RETURN_IF_FINISHED(has_rank(args.indice_pairs, 3));
   MLUOPS_RETURN_IF_FINISHED(has_rank(args.output_grad, 2));
   MLUOPS_RETURN_IF_FINISHED(has_float_dtype(args.input_grad, contract));
-  MLUOPS_RETURN_IF_FINISHED(have_dtype_of({args.filters, args.output_grad}, args.input_grad));
+  MLUOPS_RETURN_IF_FINISHED(check_each({args.filters, args.output_grad}, same_dtype, args.input_grad));
+  MLUOPS_RETURN_IF_FINISHED(check_each({args.input_grad, args.filters, args.indice_pairs, args.output_grad}, is_dense,
+                                       MLUOP_STATUS_NOT_SUPPORTED));
   MLUOPS_RETURN_IF_FINISHED(
-      are_dense({args.input_grad, args.filters, args.indice_pairs, args.output_grad}, MLUOP_STATUS_NOT_SUPPORTED));
-  MLUOPS_RETURN_IF_FINISHED(
-      all_countable({args.input_grad, args.filters, args.indice_pairs, args.output_grad}, contract));
+      check_each({args.input_grad, args.filters, args.indice_pairs, args.output_grad}, is_countable, contract));
   MLUOPS_RETURN_IF_FINISHED(is_indexable(args.input_grad, 0));
   MLUOPS_RETURN_IF_FINISHED(is_indexable(args.output_grad, 0));
   const std::int64_t ci = form_of(args.filters).ci;
@@ -121,7 +121,7 @@ Status check_indice_convolution_backward_data(const IndiceConvolutionBackwardDat
                                               mluopsIndiceConvolutionBackwardDataProblem& problem) {
   MLUOPS_RETURN_IF_FINISHED(check_indice_convolution_backward_data_form(args));
   if (any_empty({args.input_grad, args.filters, args.indice_pairs, args.output_grad})) return Status::nothing_to_do();
-  MLUOPS_RETURN_IF_FINISHED(have_data({args.output_grad, args.filters, args.indice_pairs, args.input_grad}));
+  MLUOPS_RETURN_IF_FINISHED(check_each({args.output_grad, args.filters, args.indice_pairs, args.input_grad}, has_data));
   if (args.workspace_size > 0) MLUOPS_RETURN_IF_FINISHED(not_null("workspace", args.workspace));
   MLUOPS_RETURN_IF_FINISHED(share_nothing({args.output_grad, args.filters, args.indice_pairs}, {args.input_grad}));
   const std::int64_t inputs = size_of(args.input_grad, 0);
@@ -159,11 +159,11 @@ Status check_indice_convolution_backward_filter_form(const IndiceConvolutionBack
   MLUOPS_RETURN_IF_FINISHED(has_rank(args.indice_pairs, 3));
   MLUOPS_RETURN_IF_FINISHED(has_rank(args.output_grad, 2));
   MLUOPS_RETURN_IF_FINISHED(has_float_dtype(args.features, contract));
-  MLUOPS_RETURN_IF_FINISHED(have_dtype_of({args.filters_grad, args.output_grad}, args.features));
+  MLUOPS_RETURN_IF_FINISHED(check_each({args.filters_grad, args.output_grad}, same_dtype, args.features));
+  MLUOPS_RETURN_IF_FINISHED(check_each({args.features, args.filters_grad, args.indice_pairs, args.output_grad},
+                                       is_dense, MLUOP_STATUS_NOT_SUPPORTED));
   MLUOPS_RETURN_IF_FINISHED(
-      are_dense({args.features, args.filters_grad, args.indice_pairs, args.output_grad}, MLUOP_STATUS_NOT_SUPPORTED));
-  MLUOPS_RETURN_IF_FINISHED(
-      all_countable({args.features, args.filters_grad, args.indice_pairs, args.output_grad}, contract));
+      check_each({args.features, args.filters_grad, args.indice_pairs, args.output_grad}, is_countable, contract));
   MLUOPS_RETURN_IF_FINISHED(is_indexable(args.features, 0));
   MLUOPS_RETURN_IF_FINISHED(is_indexable(args.output_grad, 0));
   const std::int64_t ci = form_of(args.filters_grad).ci;
@@ -190,7 +190,8 @@ Status check_indice_convolution_backward_filter(const IndiceConvolutionBackwardF
   MLUOPS_RETURN_IF_FINISHED(check_indice_convolution_backward_filter_form(args));
   if (any_empty({args.features, args.filters_grad, args.indice_pairs, args.output_grad}))
     return Status::nothing_to_do();
-  MLUOPS_RETURN_IF_FINISHED(have_data({args.features, args.output_grad, args.indice_pairs, args.filters_grad}));
+  MLUOPS_RETURN_IF_FINISHED(
+      check_each({args.features, args.output_grad, args.indice_pairs, args.filters_grad}, has_data));
   if (args.workspace_size > 0) MLUOPS_RETURN_IF_FINISHED(not_null("workspace", args.workspace));
   MLUOPS_RETURN_IF_FINISHED(share_nothing({args.features, args.output_grad, args.indice_pairs}, {args.filters_grad}));
   const std::int64_t inputs = size_of(args.features, 0);
@@ -249,6 +250,24 @@ Status check_indice_convolution_backward_filter_workspace(const IndiceConvolutio
                          {most, co, element_bytes(args.features)},
                          {args.filters_grad.desc->elements, element_bytes(args.features)}},
                         size);
+}
+
+std::string case_keys(const mluopsIndiceConvolutionForwardProblem& p) {
+  return CaseKeys()("l", p.shape.inputs)("m", p.shape.outputs)("ci", p.shape.ci)("co", p.shape.co)(
+             "k", sides_text(p.pairs))("inverse", p.shape.inverse)("filters", filters_text(p.shape, p.pairs))
+      .text();
+}
+
+std::string case_keys(const mluopsIndiceConvolutionBackwardDataProblem& p) {
+  return CaseKeys()("l", p.shape.inputs)("m", p.shape.outputs)("ci", p.shape.ci)("co", p.shape.co)(
+             "k", sides_text(p.pairs))("inverse", p.shape.inverse)("filters", filters_text(p.shape, p.pairs))
+      .text();
+}
+
+std::string case_keys(const mluopsIndiceConvolutionBackwardFilterProblem& p) {
+  return CaseKeys()("l", p.shape.inputs)("m", p.shape.outputs)("ci", p.shape.ci)("co", p.shape.co)(
+             "k", sides_text(p.pairs))("inverse", p.shape.inverse)("filters", filters_text(p.shape, p.pairs))
+      .text();
 }
 
 }  // namespace mluops::op

@@ -75,5 +75,8 @@ Status has_filter_layout(const TensorArg& filters, int least_axes, int most_axes
 Status rows_have_places(const TensorArg& rows, const TensorArg& pairs, std::int64_t inverse);
 /// Numbers of pairs of the gradient in features.
 Status are_data_pairs(const IndiceConvolutionBackwardDataArgs& args);
+/// For the case text: the sides of filters of so many offsets, a cube of three axes or a row; the order of filters.
+std::string sides_text(const mluopsIndicePairs& pairs);
+const char* filters_text(const mluopsIndiceConvolutionShape& s, const mluopsIndicePairs& pairs);
 
 }  // namespace mluops::op

@@ -1,4 +1,3 @@
-#include "common/case_text.h"
 #include "common/op/indice_convolution.h"
 #include "common/op/indice_pairs.h"
 #include "mluops/problem/get_indice_pairs.h"
@@ -72,38 +71,18 @@ Status are_data_pairs(const IndiceConvolutionBackwardDataArgs& a) {
   return in_range("the greatest of indice_num (sub_m)", most, 0, a.indice_num[offsets / 2]);
 }
 
-namespace {
-
-/// Filters of so many offsets: a cube of three axes, or a row.
-std::string sides_text(std::int64_t offsets) {
-  for (std::int64_t side = 1; side * side * side <= offsets; ++side) {
-    if (side * side * side == offsets) return std::to_string(side);
+std::string sides_text(const mluopsIndicePairs& pairs) {
+  for (std::int64_t side = 1; side * side * side <= pairs.offsets; ++side) {
+    if (side * side * side == pairs.offsets) return std::to_string(side);
   }
-  return std::to_string(offsets) + "x1x1";
+  return std::to_string(pairs.offsets) + "x1x1";
 }
 
-std::string keys_of(const mluopsIndiceConvolutionShape& s, const mluopsIndicePairs& pairs) {
+const char* filters_text(const mluopsIndiceConvolutionShape& s, const mluopsIndicePairs& pairs) {
   const auto is = [&](std::int64_t k, std::int64_t i, std::int64_t o) {
     return s.filter_strides[0] == k && s.filter_strides[1] == i && s.filter_strides[2] == o;
   };
-  CaseKeys keys;
-  keys("l", s.inputs)("m", s.outputs)("ci", s.ci)("co", s.co)("k", sides_text(pairs.offsets))("inverse", s.inverse);
-  keys("filters", is(s.ci * s.co, s.co, 1)            ? "array"
-                  : is(s.ci, 1, pairs.offsets * s.ci) ? "channels_last"
-                                                      : "channels_first");
-  return keys.text();
-}
-
-}  // namespace
-
-std::string case_keys(const mluopsIndiceConvolutionForwardProblem& p) {
-  return keys_of(p.shape, p.pairs);
-}
-std::string case_keys(const mluopsIndiceConvolutionBackwardDataProblem& p) {
-  return keys_of(p.shape, p.pairs);
-}
-std::string case_keys(const mluopsIndiceConvolutionBackwardFilterProblem& p) {
-  return keys_of(p.shape, p.pairs);
+  return is(s.ci * s.co, s.co, 1) ? "array" : is(s.ci, 1, pairs.offsets * s.ci) ? "channels_last" : "channels_first";
 }
 
 }  // namespace mluops::op

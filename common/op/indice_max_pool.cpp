@@ -13,19 +13,19 @@ Status check_indice_max_pool_forward(const IndiceMaxPoolForwardArgs& args, mluop
   MLUOPS_RETURN_IF_FINISHED(has_rank(args.indice_pairs, 3));
   const mluOpExtContract_t contract = args.handle->contract;
   MLUOPS_RETURN_IF_FINISHED(has_float_dtype(args.features, contract));
-  MLUOPS_RETURN_IF_FINISHED(all_countable({args.indice_pairs}, contract));
+  MLUOPS_RETURN_IF_FINISHED(is_countable(args.indice_pairs, contract));
   MLUOPS_RETURN_IF_FINISHED(check_indice_pairs(args.indice_pairs, args.indice_num));
   MLUOPS_RETURN_IF_FINISHED(has_rank(args.features_out, 2));
   MLUOPS_RETURN_IF_FINISHED(same_dtype(args.features_out, args.features));
   const std::int64_t c = size_of(args.features, 1);
   MLUOPS_RETURN_IF_FINISHED(has_sizes(args.features_out, {{1, c, "the channels of features"}}));
   MLUOPS_RETURN_IF_FINISHED(
-      are_dense({args.features, args.indice_pairs, args.features_out}, MLUOP_STATUS_NOT_SUPPORTED));
-  MLUOPS_RETURN_IF_FINISHED(all_countable({args.features, args.indice_pairs, args.features_out}, contract));
+      check_each({args.features, args.indice_pairs, args.features_out}, is_dense, MLUOP_STATUS_NOT_SUPPORTED));
+  MLUOPS_RETURN_IF_FINISHED(check_each({args.features, args.indice_pairs, args.features_out}, is_countable, contract));
   MLUOPS_RETURN_IF_FINISHED(is_indexable(args.features, 0));
   MLUOPS_RETURN_IF_FINISHED(is_indexable(args.features_out, 0));
   if (any_empty({args.features, args.indice_pairs, args.features_out})) return Status::nothing_to_do();
-  MLUOPS_RETURN_IF_FINISHED(have_data({args.features, args.indice_pairs, args.features_out}));
+  MLUOPS_RETURN_IF_FINISHED(check_each({args.features, args.indice_pairs, args.features_out}, has_data));
   MLUOPS_RETURN_IF_FINISHED(share_nothing({args.features, args.indice_pairs}, {args.features_out}));
   const std::int64_t inputs = size_of(args.features, 0);
   const std::int64_t outputs = size_of(args.features_out, 0);
@@ -45,25 +45,27 @@ Status check_indice_max_pool_backward(const IndiceMaxPoolBackwardArgs& args,
   MLUOPS_RETURN_IF_FINISHED(has_rank(args.indice_pairs, 3));
   const mluOpExtContract_t contract = args.handle->contract;
   MLUOPS_RETURN_IF_FINISHED(has_float_dtype(args.features, contract));
-  MLUOPS_RETURN_IF_FINISHED(all_countable({args.indice_pairs}, contract));
+  MLUOPS_RETURN_IF_FINISHED(is_countable(args.indice_pairs, contract));
   MLUOPS_RETURN_IF_FINISHED(check_indice_pairs(args.indice_pairs, args.indice_num));
-  MLUOPS_RETURN_IF_FINISHED(have_rank(2, {args.features_out, args.grad_output, args.grad_input}));
-  MLUOPS_RETURN_IF_FINISHED(have_dtype_of({args.features_out, args.grad_output, args.grad_input}, args.features));
+  MLUOPS_RETURN_IF_FINISHED(check_each({args.features_out, args.grad_output, args.grad_input}, has_rank, 2));
+  MLUOPS_RETURN_IF_FINISHED(
+      check_each({args.features_out, args.grad_output, args.grad_input}, same_dtype, args.features));
   const std::int64_t c = size_of(args.features, 1);
   MLUOPS_RETURN_IF_FINISHED(has_sizes(args.features_out, {{1, c, "the channels of features"}}));
   MLUOPS_RETURN_IF_FINISHED(same_dims(args.grad_output, args.features_out));
   MLUOPS_RETURN_IF_FINISHED(same_dims(args.grad_input, args.features));
   MLUOPS_RETURN_IF_FINISHED(
-      are_dense({args.features, args.features_out, args.grad_output, args.indice_pairs, args.grad_input},
-                MLUOP_STATUS_NOT_SUPPORTED));
-  MLUOPS_RETURN_IF_FINISHED(all_countable(
-      {args.features, args.features_out, args.grad_output, args.indice_pairs, args.grad_input}, contract));
+      check_each({args.features, args.features_out, args.grad_output, args.indice_pairs, args.grad_input}, is_dense,
+                 MLUOP_STATUS_NOT_SUPPORTED));
+  MLUOPS_RETURN_IF_FINISHED(
+      check_each({args.features, args.features_out, args.grad_output, args.indice_pairs, args.grad_input}, is_countable,
+                 contract));
   MLUOPS_RETURN_IF_FINISHED(is_indexable(args.features, 0));
   MLUOPS_RETURN_IF_FINISHED(is_indexable(args.features_out, 0));
   if (any_empty({args.features, args.features_out, args.grad_output, args.indice_pairs, args.grad_input}))
     return Status::nothing_to_do();
   MLUOPS_RETURN_IF_FINISHED(
-      have_data({args.features, args.features_out, args.grad_output, args.indice_pairs, args.grad_input}));
+      check_each({args.features, args.features_out, args.grad_output, args.indice_pairs, args.grad_input}, has_data));
   MLUOPS_RETURN_IF_FINISHED(
       share_nothing({args.features, args.features_out, args.grad_output, args.indice_pairs}, {args.grad_input}));
   const std::int64_t inputs = size_of(args.features, 0);

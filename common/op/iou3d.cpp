@@ -8,7 +8,7 @@ namespace mluops::op {
 Status check_boxes_overlap_bev(const BoxesOverlapBevArgs& args, mluopsBoxesOverlapBevProblem& problem) {
   MLUOPS_RETURN_IF_FINISHED(not_null("handle", args.handle));
   MLUOPS_RETURN_IF_FINISHED(have_descs({args.boxes_a, args.boxes_b, args.overlap}));
-  MLUOPS_RETURN_IF_FINISHED(have_rank(2, {args.boxes_a, args.boxes_b, args.overlap}));
+  MLUOPS_RETURN_IF_FINISHED(check_each({args.boxes_a, args.boxes_b, args.overlap}, has_rank, 2));
   MLUOPS_RETURN_IF_FINISHED(has_sizes(args.boxes_a, {{1, 7, "numbers of a box"}}));
   MLUOPS_RETURN_IF_FINISHED(has_sizes(args.boxes_b, {{1, 7, "numbers of a box"}}));
   const std::int64_t n = size_of(args.boxes_a, 0);
@@ -16,12 +16,13 @@ Status check_boxes_overlap_bev(const BoxesOverlapBevArgs& args, mluopsBoxesOverl
   MLUOPS_RETURN_IF_FINISHED(has_sizes(args.overlap, {{0, n, "boxes_a"}, {1, m, "boxes_b"}}));
   const mluOpExtContract_t contract = args.handle->contract;
   MLUOPS_RETURN_IF_FINISHED(is_float(args.boxes_a, contract));
-  MLUOPS_RETURN_IF_FINISHED(have_dtype_of({args.boxes_b, args.overlap}, args.boxes_a));
-  MLUOPS_RETURN_IF_FINISHED(are_arrays({args.boxes_a, args.boxes_b, args.overlap}));
-  MLUOPS_RETURN_IF_FINISHED(are_dense({args.boxes_a, args.boxes_b, args.overlap}, MLUOP_STATUS_NOT_SUPPORTED));
-  MLUOPS_RETURN_IF_FINISHED(all_countable({args.boxes_a, args.boxes_b, args.overlap}, contract));
+  MLUOPS_RETURN_IF_FINISHED(check_each({args.boxes_b, args.overlap}, same_dtype, args.boxes_a));
+  MLUOPS_RETURN_IF_FINISHED(check_each({args.boxes_a, args.boxes_b, args.overlap}, has_layout, MLUOP_LAYOUT_ARRAY));
+  MLUOPS_RETURN_IF_FINISHED(
+      check_each({args.boxes_a, args.boxes_b, args.overlap}, is_dense, MLUOP_STATUS_NOT_SUPPORTED));
+  MLUOPS_RETURN_IF_FINISHED(check_each({args.boxes_a, args.boxes_b, args.overlap}, is_countable, contract));
   if (is_empty(args.overlap)) return Status::nothing_to_do();
-  MLUOPS_RETURN_IF_FINISHED(have_data({args.boxes_a, args.boxes_b, args.overlap}));
+  MLUOPS_RETURN_IF_FINISHED(check_each({args.boxes_a, args.boxes_b, args.overlap}, has_data));
   MLUOPS_RETURN_IF_FINISHED(share_nothing({args.boxes_a, args.boxes_b}, {args.overlap}));
   problem = {{args.boxes_a.desc->dtype, n, m}, args.boxes_a.data, args.boxes_b.data, data_of<void>(args.overlap)};
   return Status::go_on();
@@ -40,11 +41,11 @@ Status check_nms3d(const Nms3dArgs& args, mluopsNms3dProblem& problem) {
   const mluOpExtContract_t contract = args.handle->contract;
   MLUOPS_RETURN_IF_FINISHED(is_float(args.boxes, contract));
   MLUOPS_RETURN_IF_FINISHED(has_dtype(args.keep, MLUOP_DTYPE_INT32));
-  MLUOPS_RETURN_IF_FINISHED(are_arrays({args.boxes, args.keep}));
-  MLUOPS_RETURN_IF_FINISHED(are_dense({args.boxes, args.keep}, MLUOP_STATUS_NOT_SUPPORTED));
-  MLUOPS_RETURN_IF_FINISHED(all_countable({args.boxes, args.keep}, contract));
+  MLUOPS_RETURN_IF_FINISHED(check_each({args.boxes, args.keep}, has_layout, MLUOP_LAYOUT_ARRAY));
+  MLUOPS_RETURN_IF_FINISHED(check_each({args.boxes, args.keep}, is_dense, MLUOP_STATUS_NOT_SUPPORTED));
+  MLUOPS_RETURN_IF_FINISHED(check_each({args.boxes, args.keep}, is_countable, contract));
   MLUOPS_RETURN_IF_FINISHED(is_indexable(args.boxes, 0));
-  if (!is_empty(args.boxes)) MLUOPS_RETURN_IF_FINISHED(have_data({args.boxes, args.keep}));
+  if (!is_empty(args.boxes)) MLUOPS_RETURN_IF_FINISHED(check_each({args.boxes, args.keep}, has_data));
   MLUOPS_RETURN_IF_FINISHED(not_null("num_out", args.num_out));
   MLUOPS_RETURN_IF_FINISHED(share_nothing({args.boxes}, {args.keep, TensorArg{"num_out", one_int32(), args.num_out}}));
   problem = {{args.boxes.desc->dtype, n, args.iou_threshold.value, args.rotated},

@@ -11,8 +11,8 @@ Status check_knn(const KnnArgs& args, mluopsKnnProblem& problem) {
   MLUOPS_RETURN_IF_FINISHED(not_null("handle", args.handle));
   MLUOPS_RETURN_IF_FINISHED(in_range("k", args.k, 1, std::numeric_limits<int>::max()));
   MLUOPS_RETURN_IF_FINISHED(have_descs({args.xyz, args.new_xyz, args.idx, args.dist2}));
-  MLUOPS_RETURN_IF_FINISHED(have_rank(3, {args.xyz, args.new_xyz, args.idx, args.dist2}));
-  MLUOPS_RETURN_IF_FINISHED(are_arrays({args.xyz, args.new_xyz, args.idx, args.dist2}));
+  MLUOPS_RETURN_IF_FINISHED(check_each({args.xyz, args.new_xyz, args.idx, args.dist2}, has_rank, 3));
+  MLUOPS_RETURN_IF_FINISHED(check_each({args.xyz, args.new_xyz, args.idx, args.dist2}, has_layout, MLUOP_LAYOUT_ARRAY));
   const mluOpExtContract_t contract = args.handle->contract;
   MLUOPS_RETURN_IF_FINISHED(has_float_dtype(args.xyz, contract));
   MLUOPS_RETURN_IF_FINISHED(same_dtype(args.new_xyz, args.xyz));
@@ -25,12 +25,13 @@ Status check_knn(const KnnArgs& args, mluopsKnnProblem& problem) {
   MLUOPS_RETURN_IF_FINISHED(
       has_sizes(args.idx, {{0, b, "the batch"}, {1, m, "the centres of new_xyz"}, {2, args.k, "k"}}));
   MLUOPS_RETURN_IF_FINISHED(same_dims(args.dist2, args.idx));
-  MLUOPS_RETURN_IF_FINISHED(are_dense({args.xyz, args.new_xyz, args.idx, args.dist2}, MLUOP_STATUS_NOT_SUPPORTED));
-  MLUOPS_RETURN_IF_FINISHED(all_countable({args.xyz, args.new_xyz, args.idx, args.dist2}, contract));
+  MLUOPS_RETURN_IF_FINISHED(
+      check_each({args.xyz, args.new_xyz, args.idx, args.dist2}, is_dense, MLUOP_STATUS_NOT_SUPPORTED));
+  MLUOPS_RETURN_IF_FINISHED(check_each({args.xyz, args.new_xyz, args.idx, args.dist2}, is_countable, contract));
   MLUOPS_RETURN_IF_FINISHED(is_indexable(args.xyz, 1));
   MLUOPS_RETURN_IF_FINISHED(not_empty(args.new_xyz));
   if (is_empty(args.xyz)) return Status::nothing_to_do();
-  MLUOPS_RETURN_IF_FINISHED(have_data({args.xyz, args.new_xyz, args.idx, args.dist2}));
+  MLUOPS_RETURN_IF_FINISHED(check_each({args.xyz, args.new_xyz, args.idx, args.dist2}, has_data));
   MLUOPS_RETURN_IF_FINISHED(share_nothing({args.xyz, args.new_xyz}, {args.idx, args.dist2}));
   const std::int64_t n = size_of(args.xyz, 1);
   problem = {{args.xyz.desc->dtype, b, n, m, args.k},

@@ -13,19 +13,21 @@ Status check_masked_im2col_forward_form(const MaskedIm2colForwardArgs& args) {
   MLUOPS_RETURN_IF_FINISHED(at_least("kernel_h", args.kernel_h, 1));
   MLUOPS_RETURN_IF_FINISHED(at_least("kernel_w", args.kernel_w, 1));
   MLUOPS_RETURN_IF_FINISHED(has_layout(args.feature, MLUOP_LAYOUT_NCHW));
-  MLUOPS_RETURN_IF_FINISHED(are_arrays({args.mask_h_idx, args.mask_w_idx, args.data_col}));
+  MLUOPS_RETURN_IF_FINISHED(
+      check_each({args.mask_h_idx, args.mask_w_idx, args.data_col}, has_layout, MLUOP_LAYOUT_ARRAY));
   MLUOPS_RETURN_IF_FINISHED(has_rank(args.feature, 4));
-  MLUOPS_RETURN_IF_FINISHED(have_rank(1, {args.mask_h_idx, args.mask_w_idx}));
+  MLUOPS_RETURN_IF_FINISHED(check_each({args.mask_h_idx, args.mask_w_idx}, has_rank, 1));
   const mluOpExtContract_t contract = args.handle->contract;
   MLUOPS_RETURN_IF_FINISHED(has_float_dtype(args.feature, contract));
-  MLUOPS_RETURN_IF_FINISHED(have_dtype({args.mask_h_idx, args.mask_w_idx}, MLUOP_DTYPE_INT32));
+  MLUOPS_RETURN_IF_FINISHED(check_each({args.mask_h_idx, args.mask_w_idx}, has_dtype, MLUOP_DTYPE_INT32));
   MLUOPS_RETURN_IF_FINISHED(same_dtype(args.data_col, args.feature));
   MLUOPS_RETURN_IF_FINISHED(has_sizes(args.feature, {{0, 1, "one image"}}));
   const std::int64_t m = size_of(args.mask_h_idx, 0);
   MLUOPS_RETURN_IF_FINISHED(has_sizes(args.mask_w_idx, {{0, m, "mask_h_idx"}}));
+  MLUOPS_RETURN_IF_FINISHED(check_each({args.feature, args.mask_h_idx, args.mask_w_idx, args.data_col}, is_dense,
+                                       MLUOP_STATUS_NOT_SUPPORTED));
   MLUOPS_RETURN_IF_FINISHED(
-      are_dense({args.feature, args.mask_h_idx, args.mask_w_idx, args.data_col}, MLUOP_STATUS_NOT_SUPPORTED));
-  MLUOPS_RETURN_IF_FINISHED(all_countable({args.feature, args.mask_h_idx, args.mask_w_idx, args.data_col}, contract));
+      check_each({args.feature, args.mask_h_idx, args.mask_w_idx, args.data_col}, is_countable, contract));
   return Status::go_on();
 }
 
@@ -42,7 +44,7 @@ Status check_masked_im2col_forward(const MaskedIm2colForwardArgs& args, mluopsMa
   const std::int64_t m = size_of(args.mask_h_idx, 0);
   MLUOPS_RETURN_IF_FINISHED(has_sizes(args.data_col, {{1, m, "mask_h_idx"}}));
   if (is_empty(args.data_col)) return Status::nothing_to_do();
-  MLUOPS_RETURN_IF_FINISHED(have_data({args.feature, args.mask_h_idx, args.mask_w_idx, args.data_col}));
+  MLUOPS_RETURN_IF_FINISHED(check_each({args.feature, args.mask_h_idx, args.mask_w_idx, args.data_col}, has_data));
   MLUOPS_RETURN_IF_FINISHED(share_nothing({args.feature, args.mask_h_idx, args.mask_w_idx}, {args.data_col}));
   const std::int64_t h = size_of(args.feature, 2);
   const std::int64_t w = size_of(args.feature, 3);
@@ -57,27 +59,28 @@ Status check_masked_im2col_forward(const MaskedIm2colForwardArgs& args, mluopsMa
 Status check_masked_col2im_forward(const MaskedCol2imForwardArgs& args, mluopsMaskedCol2imForwardProblem& problem) {
   MLUOPS_RETURN_IF_FINISHED(not_null("handle", args.handle));
   MLUOPS_RETURN_IF_FINISHED(have_descs({args.col, args.mask_h_idx, args.mask_w_idx, args.im}));
-  MLUOPS_RETURN_IF_FINISHED(are_arrays({args.col, args.mask_h_idx, args.mask_w_idx}));
+  MLUOPS_RETURN_IF_FINISHED(check_each({args.col, args.mask_h_idx, args.mask_w_idx}, has_layout, MLUOP_LAYOUT_ARRAY));
   MLUOPS_RETURN_IF_FINISHED(has_layout(args.im, MLUOP_LAYOUT_NCHW));
   MLUOPS_RETURN_IF_FINISHED(has_rank(args.im, 4));
-  MLUOPS_RETURN_IF_FINISHED(have_rank(1, {args.mask_h_idx, args.mask_w_idx}));
+  MLUOPS_RETURN_IF_FINISHED(check_each({args.mask_h_idx, args.mask_w_idx}, has_rank, 1));
   const mluOpExtContract_t contract = args.handle->contract;
   MLUOPS_RETURN_IF_FINISHED(has_float_dtype(args.im, contract));
   MLUOPS_RETURN_IF_FINISHED(same_dtype(args.col, args.im));
-  MLUOPS_RETURN_IF_FINISHED(have_dtype({args.mask_h_idx, args.mask_w_idx}, MLUOP_DTYPE_INT32));
+  MLUOPS_RETURN_IF_FINISHED(check_each({args.mask_h_idx, args.mask_w_idx}, has_dtype, MLUOP_DTYPE_INT32));
   MLUOPS_RETURN_IF_FINISHED(has_sizes(args.im, {{0, 1, "one image"}}));
   const std::int64_t m = size_of(args.mask_h_idx, 0);
   MLUOPS_RETURN_IF_FINISHED(has_sizes(args.mask_w_idx, {{0, m, "mask_h_idx"}}));
   MLUOPS_RETURN_IF_FINISHED(
-      are_dense({args.col, args.mask_h_idx, args.mask_w_idx, args.im}, MLUOP_STATUS_NOT_SUPPORTED));
-  MLUOPS_RETURN_IF_FINISHED(all_countable({args.col, args.mask_h_idx, args.mask_w_idx, args.im}, contract));
+      check_each({args.col, args.mask_h_idx, args.mask_w_idx, args.im}, is_dense, MLUOP_STATUS_NOT_SUPPORTED));
+  MLUOPS_RETURN_IF_FINISHED(check_each({args.col, args.mask_h_idx, args.mask_w_idx, args.im}, is_countable, contract));
   MLUOPS_RETURN_IF_FINISHED(not_empty(args.im));
   MLUOPS_RETURN_IF_FINISHED(has_countable_pixels(args.im));
   MLUOPS_RETURN_IF_FINISHED(has_rank(args.col, 2));
   const std::int64_t c = size_of(args.im, 1);
   MLUOPS_RETURN_IF_FINISHED(has_sizes(args.col, {{0, c, "the channels of the image"}, {1, m, "mask_h_idx"}}));
-  MLUOPS_RETURN_IF_FINISHED(have_data({args.im}));
-  if (!is_empty(args.col)) MLUOPS_RETURN_IF_FINISHED(have_data({args.col, args.mask_h_idx, args.mask_w_idx}));
+  MLUOPS_RETURN_IF_FINISHED(has_data(args.im));
+  if (!is_empty(args.col))
+    MLUOPS_RETURN_IF_FINISHED(check_each({args.col, args.mask_h_idx, args.mask_w_idx}, has_data));
   MLUOPS_RETURN_IF_FINISHED(share_nothing({args.col, args.mask_h_idx, args.mask_w_idx}, {args.im}));
   const std::int64_t h = size_of(args.im, 2);
   const std::int64_t w = size_of(args.im, 3);

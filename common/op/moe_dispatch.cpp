@@ -14,13 +14,14 @@ Status check_moe_dispatch_forward_form(const MoeDispatchForwardArgs& args) {
   MLUOPS_RETURN_IF_FINISHED(at_least("hidden", args.hidden, 0));
   MLUOPS_RETURN_IF_FINISHED(at_least("num_experts", args.num_experts, 0));
   MLUOPS_RETURN_IF_FINISHED(have_descs({args.gates, args.indices, args.locations, args.input, args.dispatch}));
-  MLUOPS_RETURN_IF_FINISHED(have_rank(1, {args.gates, args.indices, args.locations}));
-  MLUOPS_RETURN_IF_FINISHED(have_rank(2, {args.input, args.dispatch}));
-  MLUOPS_RETURN_IF_FINISHED(are_arrays({args.gates, args.indices, args.locations, args.input, args.dispatch}));
+  MLUOPS_RETURN_IF_FINISHED(check_each({args.gates, args.indices, args.locations}, has_rank, 1));
+  MLUOPS_RETURN_IF_FINISHED(check_each({args.input, args.dispatch}, has_rank, 2));
+  MLUOPS_RETURN_IF_FINISHED(check_each({args.gates, args.indices, args.locations, args.input, args.dispatch},
+                                       has_layout, MLUOP_LAYOUT_ARRAY));
   const mluOpExtContract_t contract = args.handle->contract;
   MLUOPS_RETURN_IF_FINISHED(is_float(args.gates, contract));
-  MLUOPS_RETURN_IF_FINISHED(have_dtype({args.indices, args.locations}, MLUOP_DTYPE_INT32));
-  MLUOPS_RETURN_IF_FINISHED(have_dtype_of({args.input, args.dispatch}, args.gates));
+  MLUOPS_RETURN_IF_FINISHED(check_each({args.indices, args.locations}, has_dtype, MLUOP_DTYPE_INT32));
+  MLUOPS_RETURN_IF_FINISHED(check_each({args.input, args.dispatch}, same_dtype, args.gates));
   MLUOPS_RETURN_IF_FINISHED(has_sizes(args.gates, {{0, args.samples, "samples"}}));
   MLUOPS_RETURN_IF_FINISHED(has_sizes(args.indices, {{0, args.samples, "samples"}}));
   MLUOPS_RETURN_IF_FINISHED(has_sizes(args.locations, {{0, args.samples, "samples"}}));
@@ -39,13 +40,14 @@ Status check_moe_dispatch_forward(const MoeDispatchForwardArgs& args, mluopsMoeD
     return Status::bad_param(
         text_of("samples: wanted at most ", slots, ", num_experts * capacity, got ", args.samples));
   }
-  MLUOPS_RETURN_IF_FINISHED(
-      are_dense({args.gates, args.indices, args.locations, args.input, args.dispatch}, MLUOP_STATUS_NOT_SUPPORTED));
+  MLUOPS_RETURN_IF_FINISHED(check_each({args.gates, args.indices, args.locations, args.input, args.dispatch}, is_dense,
+                                       MLUOP_STATUS_NOT_SUPPORTED));
   const mluOpExtContract_t contract = args.handle->contract;
   MLUOPS_RETURN_IF_FINISHED(
-      all_countable({args.gates, args.indices, args.locations, args.input, args.dispatch}, contract));
+      check_each({args.gates, args.indices, args.locations, args.input, args.dispatch}, is_countable, contract));
   if (any_empty({args.gates, args.indices, args.locations, args.input, args.dispatch})) return Status::nothing_to_do();
-  MLUOPS_RETURN_IF_FINISHED(have_data({args.gates, args.indices, args.locations, args.input, args.dispatch}));
+  MLUOPS_RETURN_IF_FINISHED(
+      check_each({args.gates, args.indices, args.locations, args.input, args.dispatch}, has_data));
   MLUOPS_RETURN_IF_FINISHED(share_nothing({args.gates, args.indices, args.locations, args.input}, {args.dispatch}));
   problem = {{args.gates.desc->dtype, args.samples, args.capacity, args.hidden, args.num_experts},
              args.gates.data,
@@ -65,14 +67,15 @@ Status check_moe_dispatch_backward_gate_form(const MoeDispatchBackwardGateArgs& 
   MLUOPS_RETURN_IF_FINISHED(at_least("hidden", args.hidden, 0));
   MLUOPS_RETURN_IF_FINISHED(at_least("num_experts", args.num_experts, 0));
   MLUOPS_RETURN_IF_FINISHED(have_descs({args.indices, args.locations, args.input, args.dispatch, args.grad_gates}));
-  MLUOPS_RETURN_IF_FINISHED(have_rank(1, {args.indices, args.locations}));
-  MLUOPS_RETURN_IF_FINISHED(have_rank(2, {args.input, args.dispatch}));
+  MLUOPS_RETURN_IF_FINISHED(check_each({args.indices, args.locations}, has_rank, 1));
+  MLUOPS_RETURN_IF_FINISHED(check_each({args.input, args.dispatch}, has_rank, 2));
   MLUOPS_RETURN_IF_FINISHED(has_rank(args.grad_gates, 1));
-  MLUOPS_RETURN_IF_FINISHED(are_arrays({args.indices, args.locations, args.input, args.dispatch, args.grad_gates}));
+  MLUOPS_RETURN_IF_FINISHED(check_each({args.indices, args.locations, args.input, args.dispatch, args.grad_gates},
+                                       has_layout, MLUOP_LAYOUT_ARRAY));
   const mluOpExtContract_t contract = args.handle->contract;
   MLUOPS_RETURN_IF_FINISHED(is_float(args.input, contract));
-  MLUOPS_RETURN_IF_FINISHED(have_dtype({args.indices, args.locations}, MLUOP_DTYPE_INT32));
-  MLUOPS_RETURN_IF_FINISHED(have_dtype_of({args.dispatch, args.grad_gates}, args.input));
+  MLUOPS_RETURN_IF_FINISHED(check_each({args.indices, args.locations}, has_dtype, MLUOP_DTYPE_INT32));
+  MLUOPS_RETURN_IF_FINISHED(check_each({args.dispatch, args.grad_gates}, same_dtype, args.input));
   MLUOPS_RETURN_IF_FINISHED(has_sizes(args.input, {{0, args.samples, "samples"}, {1, args.hidden, "hidden"}}));
   MLUOPS_RETURN_IF_FINISHED(has_sizes(args.indices, {{0, args.samples, "samples"}}));
   return Status::go_on();
@@ -88,14 +91,15 @@ Status check_moe_dispatch_backward_gate(const MoeDispatchBackwardGateArgs& args,
   MLUOPS_RETURN_IF_FINISHED(
       has_sizes(args.dispatch, {{0, slots, "num_experts * capacity"}, {1, args.hidden, "hidden"}}));
   MLUOPS_RETURN_IF_FINISHED(has_sizes(args.grad_gates, {{0, args.samples, "samples"}}));
-  MLUOPS_RETURN_IF_FINISHED(are_dense({args.indices, args.locations, args.input, args.dispatch, args.grad_gates},
-                                      MLUOP_STATUS_NOT_SUPPORTED));
+  MLUOPS_RETURN_IF_FINISHED(check_each({args.indices, args.locations, args.input, args.dispatch, args.grad_gates},
+                                       is_dense, MLUOP_STATUS_NOT_SUPPORTED));
   const mluOpExtContract_t contract = args.handle->contract;
   MLUOPS_RETURN_IF_FINISHED(
-      all_countable({args.indices, args.locations, args.input, args.dispatch, args.grad_gates}, contract));
+      check_each({args.indices, args.locations, args.input, args.dispatch, args.grad_gates}, is_countable, contract));
   if (any_empty({args.indices, args.locations, args.input, args.dispatch, args.grad_gates}))
     return Status::nothing_to_do();
-  MLUOPS_RETURN_IF_FINISHED(have_data({args.indices, args.locations, args.input, args.dispatch, args.grad_gates}));
+  MLUOPS_RETURN_IF_FINISHED(
+      check_each({args.indices, args.locations, args.input, args.dispatch, args.grad_gates}, has_data));
   MLUOPS_RETURN_IF_FINISHED(
       share_nothing({args.indices, args.locations, args.input, args.dispatch}, {args.grad_gates}));
   problem = {{args.input.desc->dtype, args.samples, args.capacity, args.hidden, args.num_experts},
@@ -116,13 +120,14 @@ Status check_moe_dispatch_backward_data_form(const MoeDispatchBackwardDataArgs& 
   MLUOPS_RETURN_IF_FINISHED(at_least("hidden", args.hidden, 0));
   MLUOPS_RETURN_IF_FINISHED(at_least("num_experts", args.num_experts, 0));
   MLUOPS_RETURN_IF_FINISHED(have_descs({args.gates, args.indices, args.locations, args.dispatch, args.grad_input}));
-  MLUOPS_RETURN_IF_FINISHED(have_rank(1, {args.gates, args.indices, args.locations}));
-  MLUOPS_RETURN_IF_FINISHED(have_rank(2, {args.dispatch, args.grad_input}));
-  MLUOPS_RETURN_IF_FINISHED(are_arrays({args.gates, args.indices, args.locations, args.dispatch, args.grad_input}));
+  MLUOPS_RETURN_IF_FINISHED(check_each({args.gates, args.indices, args.locations}, has_rank, 1));
+  MLUOPS_RETURN_IF_FINISHED(check_each({args.dispatch, args.grad_input}, has_rank, 2));
+  MLUOPS_RETURN_IF_FINISHED(check_each({args.gates, args.indices, args.locations, args.dispatch, args.grad_input},
+                                       has_layout, MLUOP_LAYOUT_ARRAY));
   const mluOpExtContract_t contract = args.handle->contract;
   MLUOPS_RETURN_IF_FINISHED(is_float(args.gates, contract));
-  MLUOPS_RETURN_IF_FINISHED(have_dtype({args.indices, args.locations}, MLUOP_DTYPE_INT32));
-  MLUOPS_RETURN_IF_FINISHED(have_dtype_of({args.dispatch, args.grad_input}, args.gates));
+  MLUOPS_RETURN_IF_FINISHED(check_each({args.indices, args.locations}, has_dtype, MLUOP_DTYPE_INT32));
+  MLUOPS_RETURN_IF_FINISHED(check_each({args.dispatch, args.grad_input}, same_dtype, args.gates));
   MLUOPS_RETURN_IF_FINISHED(has_sizes(args.gates, {{0, args.samples, "samples"}}));
   MLUOPS_RETURN_IF_FINISHED(has_sizes(args.indices, {{0, args.samples, "samples"}}));
   MLUOPS_RETURN_IF_FINISHED(has_sizes(args.locations, {{0, args.samples, "samples"}}));
@@ -138,14 +143,15 @@ Status check_moe_dispatch_backward_data(const MoeDispatchBackwardDataArgs& args,
   MLUOPS_RETURN_IF_FINISHED(
       has_sizes(args.dispatch, {{0, slots, "num_experts * capacity"}, {1, args.hidden, "hidden"}}));
   MLUOPS_RETURN_IF_FINISHED(has_sizes(args.grad_input, {{0, args.samples, "samples"}, {1, args.hidden, "hidden"}}));
-  MLUOPS_RETURN_IF_FINISHED(are_dense({args.gates, args.indices, args.locations, args.dispatch, args.grad_input},
-                                      MLUOP_STATUS_NOT_SUPPORTED));
+  MLUOPS_RETURN_IF_FINISHED(check_each({args.gates, args.indices, args.locations, args.dispatch, args.grad_input},
+                                       is_dense, MLUOP_STATUS_NOT_SUPPORTED));
   const mluOpExtContract_t contract = args.handle->contract;
   MLUOPS_RETURN_IF_FINISHED(
-      all_countable({args.gates, args.indices, args.locations, args.dispatch, args.grad_input}, contract));
+      check_each({args.gates, args.indices, args.locations, args.dispatch, args.grad_input}, is_countable, contract));
   if (any_empty({args.gates, args.indices, args.locations, args.dispatch, args.grad_input}))
     return Status::nothing_to_do();
-  MLUOPS_RETURN_IF_FINISHED(have_data({args.gates, args.indices, args.locations, args.dispatch, args.grad_input}));
+  MLUOPS_RETURN_IF_FINISHED(
+      check_each({args.gates, args.indices, args.locations, args.dispatch, args.grad_input}, has_data));
   MLUOPS_RETURN_IF_FINISHED(
       share_nothing({args.gates, args.indices, args.locations, args.dispatch}, {args.grad_input}));
   problem = {{args.gates.desc->dtype, args.samples, args.capacity, args.hidden, args.num_experts},

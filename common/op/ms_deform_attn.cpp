@@ -13,7 +13,8 @@ Status check_ms_deform_attn_forward_form(const MsDeformAttnForwardArgs& args) {
   MLUOPS_RETURN_IF_FINISHED(not_null("handle", args.handle));
   MLUOPS_RETURN_IF_FINISHED(have_descs({args.data_value, args.data_spatial_shapes, args.data_level_start_index,
                                         args.data_sampling_loc, args.data_attn_weight, args.data_col}));
-  MLUOPS_RETURN_IF_FINISHED(are_arrays({args.data_spatial_shapes, args.data_level_start_index}));
+  MLUOPS_RETURN_IF_FINISHED(
+      check_each({args.data_spatial_shapes, args.data_level_start_index}, has_layout, MLUOP_LAYOUT_ARRAY));
   MLUOPS_RETURN_IF_FINISHED(has_rank(args.data_value, 4));
   MLUOPS_RETURN_IF_FINISHED(has_rank(args.data_spatial_shapes, 2));
   MLUOPS_RETURN_IF_FINISHED(has_rank(args.data_level_start_index, 1));
@@ -22,9 +23,10 @@ Status check_ms_deform_attn_forward_form(const MsDeformAttnForwardArgs& args) {
   MLUOPS_RETURN_IF_FINISHED(has_rank(args.data_col, 4));
   const mluOpExtContract_t contract = args.handle->contract;
   MLUOPS_RETURN_IF_FINISHED(is_float(args.data_value, contract));
-  MLUOPS_RETURN_IF_FINISHED(have_dtype({args.data_spatial_shapes, args.data_level_start_index}, MLUOP_DTYPE_INT32));
   MLUOPS_RETURN_IF_FINISHED(
-      have_dtype_of({args.data_sampling_loc, args.data_attn_weight, args.data_col}, args.data_value));
+      check_each({args.data_spatial_shapes, args.data_level_start_index}, has_dtype, MLUOP_DTYPE_INT32));
+  MLUOPS_RETURN_IF_FINISHED(
+      check_each({args.data_sampling_loc, args.data_attn_weight, args.data_col}, same_dtype, args.data_value));
   MLUOPS_RETURN_IF_FINISHED(has_sizes(args.data_spatial_shapes, {{1, 2, "height and width"}}));
   const std::int64_t levels = size_of(args.data_spatial_shapes, 0);
   MLUOPS_RETURN_IF_FINISHED(has_sizes(args.data_level_start_index, {{0, levels, "the levels of spatial_shapes"}}));
@@ -54,22 +56,22 @@ Status check_ms_deform_attn_forward(const MsDeformAttnForwardArgs& args, mluopsM
   const std::int64_t channels = size_of(args.data_value, 3);
   MLUOPS_RETURN_IF_FINISHED(
       has_sizes(args.data_col, {{0, batch, "the batch"}, {2, heads, "the heads"}, {3, channels, "the channels"}}));
-  MLUOPS_RETURN_IF_FINISHED(are_dense({args.data_value, args.data_spatial_shapes, args.data_level_start_index,
-                                       args.data_sampling_loc, args.data_attn_weight, args.data_col},
-                                      MLUOP_STATUS_NOT_SUPPORTED));
+  MLUOPS_RETURN_IF_FINISHED(check_each({args.data_value, args.data_spatial_shapes, args.data_level_start_index,
+                                        args.data_sampling_loc, args.data_attn_weight, args.data_col},
+                                       is_dense, MLUOP_STATUS_NOT_SUPPORTED));
   const mluOpExtContract_t contract = args.handle->contract;
-  MLUOPS_RETURN_IF_FINISHED(all_countable({args.data_value, args.data_spatial_shapes, args.data_level_start_index,
-                                           args.data_sampling_loc, args.data_attn_weight, args.data_col},
-                                          contract));
+  MLUOPS_RETURN_IF_FINISHED(check_each({args.data_value, args.data_spatial_shapes, args.data_level_start_index,
+                                        args.data_sampling_loc, args.data_attn_weight, args.data_col},
+                                       is_countable, contract));
   MLUOPS_RETURN_IF_FINISHED(not_empty(args.data_col));
   const std::int64_t step = std::min<std::int64_t>(batch, std::int64_t{args.im2col_step});
   if (!(step > 0 && batch % step == 0)) {
     return Status::bad_param(text_of("im2col_step: wanted > 0 and, where it is less than the batch, ", batch,
                                      ", a divisor of it, got ", args.im2col_step));
   }
-  MLUOPS_RETURN_IF_FINISHED(
-      have_data_unless_empty({args.data_value, args.data_spatial_shapes, args.data_level_start_index,
-                              args.data_sampling_loc, args.data_attn_weight, args.data_col}));
+  MLUOPS_RETURN_IF_FINISHED(check_each({args.data_value, args.data_spatial_shapes, args.data_level_start_index,
+                                        args.data_sampling_loc, args.data_attn_weight, args.data_col},
+                                       has_data_unless_empty));
   MLUOPS_RETURN_IF_FINISHED(check_levels(args.data_value, args.data_spatial_shapes, args.data_level_start_index));
   MLUOPS_RETURN_IF_FINISHED(share_nothing({args.data_value, args.data_spatial_shapes, args.data_level_start_index,
                                            args.data_sampling_loc, args.data_attn_weight},
@@ -95,7 +97,7 @@ Status check_ms_deform_attn_backward_form(const MsDeformAttnBackwardArgs& args) 
   MLUOPS_RETURN_IF_FINISHED(
       have_descs({args.value, args.spatial_shapes, args.level_start_index, args.sampling_loc, args.attn_weight,
                   args.grad_output, args.grad_value, args.grad_sampling_loc, args.grad_attn_weight}));
-  MLUOPS_RETURN_IF_FINISHED(are_arrays({args.spatial_shapes, args.level_start_index}));
+  MLUOPS_RETURN_IF_FINISHED(check_each({args.spatial_shapes, args.level_start_index}, has_layout, MLUOP_LAYOUT_ARRAY));
   MLUOPS_RETURN_IF_FINISHED(has_rank(args.value, 4));
   MLUOPS_RETURN_IF_FINISHED(has_rank(args.spatial_shapes, 2));
   MLUOPS_RETURN_IF_FINISHED(has_rank(args.level_start_index, 1));
@@ -104,8 +106,9 @@ Status check_ms_deform_attn_backward_form(const MsDeformAttnBackwardArgs& args) 
   MLUOPS_RETURN_IF_FINISHED(has_rank(args.grad_output, 4));
   const mluOpExtContract_t contract = args.handle->contract;
   MLUOPS_RETURN_IF_FINISHED(is_float(args.value, contract));
-  MLUOPS_RETURN_IF_FINISHED(have_dtype({args.spatial_shapes, args.level_start_index}, MLUOP_DTYPE_INT32));
-  MLUOPS_RETURN_IF_FINISHED(have_dtype_of({args.sampling_loc, args.attn_weight, args.grad_output}, args.value));
+  MLUOPS_RETURN_IF_FINISHED(check_each({args.spatial_shapes, args.level_start_index}, has_dtype, MLUOP_DTYPE_INT32));
+  MLUOPS_RETURN_IF_FINISHED(
+      check_each({args.sampling_loc, args.attn_weight, args.grad_output}, same_dtype, args.value));
   MLUOPS_RETURN_IF_FINISHED(has_sizes(args.spatial_shapes, {{1, 2, "height and width"}}));
   const std::int64_t levels = size_of(args.spatial_shapes, 0);
   MLUOPS_RETURN_IF_FINISHED(has_sizes(args.level_start_index, {{0, levels, "the levels of spatial_shapes"}}));
@@ -126,12 +129,12 @@ Status check_ms_deform_attn_backward_form(const MsDeformAttnBackwardArgs& args) 
   const std::int64_t channels = size_of(args.value, 3);
   MLUOPS_RETURN_IF_FINISHED(
       has_sizes(args.grad_output, {{0, batch, "the batch"}, {2, heads, "the heads"}, {3, channels, "the channels"}}));
-  MLUOPS_RETURN_IF_FINISHED(are_dense(
+  MLUOPS_RETURN_IF_FINISHED(check_each(
       {args.value, args.spatial_shapes, args.level_start_index, args.sampling_loc, args.attn_weight, args.grad_output},
-      MLUOP_STATUS_NOT_SUPPORTED));
-  MLUOPS_RETURN_IF_FINISHED(all_countable(
+      is_dense, MLUOP_STATUS_NOT_SUPPORTED));
+  MLUOPS_RETURN_IF_FINISHED(check_each(
       {args.value, args.spatial_shapes, args.level_start_index, args.sampling_loc, args.attn_weight, args.grad_output},
-      contract));
+      is_countable, contract));
   MLUOPS_RETURN_IF_FINISHED(not_empty(args.grad_output));
   const std::int64_t step = std::min<std::int64_t>(batch, std::int64_t{args.im2col_step});
   if (!(step > 0 && batch % step == 0)) {
@@ -148,18 +151,19 @@ Status check_ms_deform_attn_backward_form(const MsDeformAttnBackwardArgs& args) 
 
 Status check_ms_deform_attn_backward(const MsDeformAttnBackwardArgs& args, mluopsMsDeformAttnBackwardProblem& problem) {
   MLUOPS_RETURN_IF_FINISHED(check_ms_deform_attn_backward_form(args));
-  MLUOPS_RETURN_IF_FINISHED(are_dense({args.grad_value}, MLUOP_STATUS_NOT_SUPPORTED));
+  MLUOPS_RETURN_IF_FINISHED(is_dense(args.grad_value, MLUOP_STATUS_NOT_SUPPORTED));
   MLUOPS_RETURN_IF_FINISHED(has_rank(args.grad_sampling_loc, 6));
   MLUOPS_RETURN_IF_FINISHED(same_dtype(args.grad_sampling_loc, args.value));
   MLUOPS_RETURN_IF_FINISHED(same_dims(args.grad_sampling_loc, args.sampling_loc));
-  MLUOPS_RETURN_IF_FINISHED(are_dense({args.grad_sampling_loc}, MLUOP_STATUS_NOT_SUPPORTED));
+  MLUOPS_RETURN_IF_FINISHED(is_dense(args.grad_sampling_loc, MLUOP_STATUS_NOT_SUPPORTED));
   MLUOPS_RETURN_IF_FINISHED(has_rank(args.grad_attn_weight, 5));
   MLUOPS_RETURN_IF_FINISHED(same_dtype(args.grad_attn_weight, args.value));
   MLUOPS_RETURN_IF_FINISHED(same_dims(args.grad_attn_weight, args.attn_weight));
-  MLUOPS_RETURN_IF_FINISHED(are_dense({args.grad_attn_weight}, MLUOP_STATUS_NOT_SUPPORTED));
-  MLUOPS_RETURN_IF_FINISHED(have_data_unless_empty({args.value, args.spatial_shapes, args.level_start_index,
-                                                    args.sampling_loc, args.attn_weight, args.grad_output,
-                                                    args.grad_value, args.grad_sampling_loc, args.grad_attn_weight}));
+  MLUOPS_RETURN_IF_FINISHED(is_dense(args.grad_attn_weight, MLUOP_STATUS_NOT_SUPPORTED));
+  MLUOPS_RETURN_IF_FINISHED(
+      check_each({args.value, args.spatial_shapes, args.level_start_index, args.sampling_loc, args.attn_weight,
+                  args.grad_output, args.grad_value, args.grad_sampling_loc, args.grad_attn_weight},
+                 has_data_unless_empty));
   MLUOPS_RETURN_IF_FINISHED(check_levels(args.value, args.spatial_shapes, args.level_start_index));
   MLUOPS_RETURN_IF_FINISHED(share_nothing(
       {args.value, args.spatial_shapes, args.level_start_index, args.sampling_loc, args.attn_weight, args.grad_output},

@@ -10,18 +10,18 @@ namespace {
 Status check_mutual_information_forward_form(const MutualInformationForwardArgs& args) {
   MLUOPS_RETURN_IF_FINISHED(not_null("handle", args.handle));
   MLUOPS_RETURN_IF_FINISHED(have_descs({args.px, args.py, args.p, args.ans}));
-  MLUOPS_RETURN_IF_FINISHED(have_rank(3, {args.px, args.py}));
+  MLUOPS_RETURN_IF_FINISHED(check_each({args.px, args.py}, has_rank, 3));
   if (args.opt_boundary.desc != nullptr) MLUOPS_RETURN_IF_FINISHED(has_rank(args.opt_boundary, 2));
   MLUOPS_RETURN_IF_FINISHED(has_rank(args.p, 3));
   MLUOPS_RETURN_IF_FINISHED(has_rank(args.ans, 1));
-  MLUOPS_RETURN_IF_FINISHED(are_arrays({args.px, args.py}));
-  if (args.opt_boundary.desc != nullptr) MLUOPS_RETURN_IF_FINISHED(are_arrays({args.opt_boundary}));
-  MLUOPS_RETURN_IF_FINISHED(are_arrays({args.p, args.ans}));
+  MLUOPS_RETURN_IF_FINISHED(check_each({args.px, args.py}, has_layout, MLUOP_LAYOUT_ARRAY));
+  if (args.opt_boundary.desc != nullptr) MLUOPS_RETURN_IF_FINISHED(has_layout(args.opt_boundary, MLUOP_LAYOUT_ARRAY));
+  MLUOPS_RETURN_IF_FINISHED(check_each({args.p, args.ans}, has_layout, MLUOP_LAYOUT_ARRAY));
   const mluOpExtContract_t contract = args.handle->contract;
   MLUOPS_RETURN_IF_FINISHED(is_float(args.px, contract));
   MLUOPS_RETURN_IF_FINISHED(same_dtype(args.py, args.px));
   if (args.opt_boundary.desc != nullptr) MLUOPS_RETURN_IF_FINISHED(has_dtype(args.opt_boundary, MLUOP_DTYPE_INT64));
-  MLUOPS_RETURN_IF_FINISHED(have_dtype_of({args.p, args.ans}, args.px));
+  MLUOPS_RETURN_IF_FINISHED(check_each({args.p, args.ans}, same_dtype, args.px));
   const std::int64_t t = size_of(args.py, 2);
   const std::int64_t t1 = t + 1;
   MLUOPS_RETURN_IF_FINISHED(has_sizes(args.px, {{2, t1, "the frames of py and one"}}));
@@ -44,15 +44,16 @@ Status check_mutual_information_forward_form(const MutualInformationForwardArgs&
 Status check_mutual_information_forward(const MutualInformationForwardArgs& args,
                                         mluopsMutualInformationForwardProblem& problem) {
   MLUOPS_RETURN_IF_FINISHED(check_mutual_information_forward_form(args));
-  MLUOPS_RETURN_IF_FINISHED(are_dense({args.px, args.py}, MLUOP_STATUS_NOT_SUPPORTED));
+  MLUOPS_RETURN_IF_FINISHED(check_each({args.px, args.py}, is_dense, MLUOP_STATUS_NOT_SUPPORTED));
   if (args.opt_boundary.desc != nullptr)
-    MLUOPS_RETURN_IF_FINISHED(are_dense({args.opt_boundary}, MLUOP_STATUS_NOT_SUPPORTED));
-  MLUOPS_RETURN_IF_FINISHED(are_dense({args.p, args.ans}, MLUOP_STATUS_NOT_SUPPORTED));
+    MLUOPS_RETURN_IF_FINISHED(is_dense(args.opt_boundary, MLUOP_STATUS_NOT_SUPPORTED));
+  MLUOPS_RETURN_IF_FINISHED(check_each({args.p, args.ans}, is_dense, MLUOP_STATUS_NOT_SUPPORTED));
   const mluOpExtContract_t contract = args.handle->contract;
-  MLUOPS_RETURN_IF_FINISHED(all_countable({args.px, args.py, args.opt_boundary, args.p, args.ans}, contract));
+  MLUOPS_RETURN_IF_FINISHED(
+      check_each({args.px, args.py, args.opt_boundary, args.p, args.ans}, is_countable, contract));
   if (is_empty(args.ans)) return Status::nothing_to_do();
-  MLUOPS_RETURN_IF_FINISHED(have_data_unless_empty({args.px, args.py}));
-  MLUOPS_RETURN_IF_FINISHED(have_data({args.p, args.ans}));
+  MLUOPS_RETURN_IF_FINISHED(check_each({args.px, args.py}, has_data_unless_empty));
+  MLUOPS_RETURN_IF_FINISHED(check_each({args.p, args.ans}, has_data));
   MLUOPS_RETURN_IF_FINISHED(share_nothing({args.px, args.py, args.opt_boundary}, {args.p, args.ans}));
   const std::int64_t s = size_of(args.px, 1);
   const std::int64_t t = size_of(args.py, 2);
@@ -68,19 +69,20 @@ namespace {
 Status check_mutual_information_backward_form(const MutualInformationBackwardArgs& args) {
   MLUOPS_RETURN_IF_FINISHED(not_null("handle", args.handle));
   MLUOPS_RETURN_IF_FINISHED(have_descs({args.px, args.py, args.p, args.ans_grad, args.px_grad, args.py_grad}));
-  MLUOPS_RETURN_IF_FINISHED(have_rank(3, {args.px, args.py}));
+  MLUOPS_RETURN_IF_FINISHED(check_each({args.px, args.py}, has_rank, 3));
   if (args.opt_boundary.desc != nullptr) MLUOPS_RETURN_IF_FINISHED(has_rank(args.opt_boundary, 2));
   MLUOPS_RETURN_IF_FINISHED(has_rank(args.p, 3));
   MLUOPS_RETURN_IF_FINISHED(has_rank(args.ans_grad, 1));
-  MLUOPS_RETURN_IF_FINISHED(have_rank(3, {args.px_grad, args.py_grad}));
-  MLUOPS_RETURN_IF_FINISHED(are_arrays({args.px, args.py}));
-  if (args.opt_boundary.desc != nullptr) MLUOPS_RETURN_IF_FINISHED(are_arrays({args.opt_boundary}));
-  MLUOPS_RETURN_IF_FINISHED(are_arrays({args.p, args.ans_grad, args.px_grad, args.py_grad}));
+  MLUOPS_RETURN_IF_FINISHED(check_each({args.px_grad, args.py_grad}, has_rank, 3));
+  MLUOPS_RETURN_IF_FINISHED(check_each({args.px, args.py}, has_layout, MLUOP_LAYOUT_ARRAY));
+  if (args.opt_boundary.desc != nullptr) MLUOPS_RETURN_IF_FINISHED(has_layout(args.opt_boundary, MLUOP_LAYOUT_ARRAY));
+  MLUOPS_RETURN_IF_FINISHED(
+      check_each({args.p, args.ans_grad, args.px_grad, args.py_grad}, has_layout, MLUOP_LAYOUT_ARRAY));
   const mluOpExtContract_t contract = args.handle->contract;
   MLUOPS_RETURN_IF_FINISHED(is_float(args.px, contract));
   MLUOPS_RETURN_IF_FINISHED(same_dtype(args.py, args.px));
   if (args.opt_boundary.desc != nullptr) MLUOPS_RETURN_IF_FINISHED(has_dtype(args.opt_boundary, MLUOP_DTYPE_INT64));
-  MLUOPS_RETURN_IF_FINISHED(have_dtype_of({args.p, args.ans_grad, args.px_grad, args.py_grad}, args.px));
+  MLUOPS_RETURN_IF_FINISHED(check_each({args.p, args.ans_grad, args.px_grad, args.py_grad}, same_dtype, args.px));
   const std::int64_t t = size_of(args.py, 2);
   const std::int64_t t1 = t + 1;
   MLUOPS_RETURN_IF_FINISHED(has_sizes(args.px, {{2, t1, "the frames of py and one"}}));
@@ -105,19 +107,21 @@ Status check_mutual_information_backward(const MutualInformationBackwardArgs& ar
                                          mluopsMutualInformationBackwardProblem& problem) {
   MLUOPS_RETURN_IF_FINISHED(check_mutual_information_backward_form(args));
   MLUOPS_RETURN_IF_FINISHED(present_or_absent(args.opt_boundary));
-  MLUOPS_RETURN_IF_FINISHED(are_dense({args.px, args.py}, MLUOP_STATUS_NOT_SUPPORTED));
+  MLUOPS_RETURN_IF_FINISHED(check_each({args.px, args.py}, is_dense, MLUOP_STATUS_NOT_SUPPORTED));
   if (args.opt_boundary.desc != nullptr)
-    MLUOPS_RETURN_IF_FINISHED(are_dense({args.opt_boundary}, MLUOP_STATUS_NOT_SUPPORTED));
-  MLUOPS_RETURN_IF_FINISHED(are_dense({args.p, args.ans_grad, args.px_grad, args.py_grad}, MLUOP_STATUS_NOT_SUPPORTED));
+    MLUOPS_RETURN_IF_FINISHED(is_dense(args.opt_boundary, MLUOP_STATUS_NOT_SUPPORTED));
+  MLUOPS_RETURN_IF_FINISHED(
+      check_each({args.p, args.ans_grad, args.px_grad, args.py_grad}, is_dense, MLUOP_STATUS_NOT_SUPPORTED));
   const mluOpExtContract_t contract = args.handle->contract;
-  MLUOPS_RETURN_IF_FINISHED(all_countable(
-      {args.px, args.py, args.opt_boundary, args.p, args.ans_grad, args.px_grad, args.py_grad}, contract));
+  MLUOPS_RETURN_IF_FINISHED(
+      check_each({args.px, args.py, args.opt_boundary, args.p, args.ans_grad, args.px_grad, args.py_grad}, is_countable,
+                 contract));
   if (is_empty(args.ans_grad)) return Status::nothing_to_do();
   const std::int64_t s = size_of(args.px, 1);
   const std::int64_t t = size_of(args.py, 2);
   if (s == 0 && t == 0) return Status::nothing_to_do();
-  MLUOPS_RETURN_IF_FINISHED(have_data_unless_empty({args.px, args.py, args.px_grad, args.py_grad}));
-  MLUOPS_RETURN_IF_FINISHED(have_data({args.p, args.ans_grad}));
+  MLUOPS_RETURN_IF_FINISHED(check_each({args.px, args.py, args.px_grad, args.py_grad}, has_data_unless_empty));
+  MLUOPS_RETURN_IF_FINISHED(check_each({args.p, args.ans_grad}, has_data));
   MLUOPS_RETURN_IF_FINISHED(
       share_nothing({args.px, args.py, args.opt_boundary, args.p}, {args.ans_grad, args.px_grad, args.py_grad}));
   MLUOPS_RETURN_IF_FINISHED(has_boundaries_inside(args.opt_boundary, s, t));

@@ -20,14 +20,14 @@ Status check_nms(const NmsArgs& args, mluopsNmsProblem& problem) {
   MLUOPS_RETURN_IF_FINISHED(is_score_threshold(args));
   MLUOPS_RETURN_IF_FINISHED(have_nms_dtypes(args));
   MLUOPS_RETURN_IF_FINISHED(have_nms_sizes(args));
-  MLUOPS_RETURN_IF_FINISHED(are_dense({args.boxes}, MLUOP_STATUS_NOT_SUPPORTED));
-  if (numbers == 4) MLUOPS_RETURN_IF_FINISHED(are_dense({args.confidence}, MLUOP_STATUS_NOT_SUPPORTED));
-  MLUOPS_RETURN_IF_FINISHED(are_dense({args.output}, MLUOP_STATUS_NOT_SUPPORTED));
+  MLUOPS_RETURN_IF_FINISHED(is_dense(args.boxes, MLUOP_STATUS_NOT_SUPPORTED));
+  if (numbers == 4) MLUOPS_RETURN_IF_FINISHED(is_dense(args.confidence, MLUOP_STATUS_NOT_SUPPORTED));
+  MLUOPS_RETURN_IF_FINISHED(is_dense(args.output, MLUOP_STATUS_NOT_SUPPORTED));
   const mluOpExtContract_t contract = args.handle->contract;
-  MLUOPS_RETURN_IF_FINISHED(all_countable({args.boxes, args.output}, contract));
-  if (numbers == 4) MLUOPS_RETURN_IF_FINISHED(all_countable({args.confidence}, contract));
-  MLUOPS_RETURN_IF_FINISHED(have_data_unless_empty({args.boxes, args.output}));
-  if (numbers == 4) MLUOPS_RETURN_IF_FINISHED(have_data_unless_empty({args.confidence}));
+  MLUOPS_RETURN_IF_FINISHED(check_each({args.boxes, args.output}, is_countable, contract));
+  if (numbers == 4) MLUOPS_RETURN_IF_FINISHED(is_countable(args.confidence, contract));
+  MLUOPS_RETURN_IF_FINISHED(check_each({args.boxes, args.output}, has_data_unless_empty));
+  if (numbers == 4) MLUOPS_RETURN_IF_FINISHED(has_data_unless_empty(args.confidence));
   MLUOPS_RETURN_IF_FINISHED(not_null("output_size", args.output_size));
   const TensorArg used_confidence = numbers == 4 ? args.confidence : TensorArg{"confidence", nullptr, nullptr};
   MLUOPS_RETURN_IF_FINISHED(share_nothing({args.boxes, used_confidence},
@@ -62,7 +62,7 @@ Status check_soft_nms_form(const SoftNmsArgs& args) {
   MLUOPS_RETURN_IF_FINISHED(has_rank(args.indices, 1));
   const mluOpExtContract_t contract = args.handle->contract;
   MLUOPS_RETURN_IF_FINISHED(has_float_dtype(args.boxes, contract));
-  MLUOPS_RETURN_IF_FINISHED(have_dtype_of({args.scores, args.dets}, args.boxes));
+  MLUOPS_RETURN_IF_FINISHED(check_each({args.scores, args.dets}, same_dtype, args.boxes));
   MLUOPS_RETURN_IF_FINISHED(has_index_dtype(args.indices, contract));
   MLUOPS_RETURN_IF_FINISHED(is_number("iou_threshold", args.iou_threshold.exact));
   MLUOPS_RETURN_IF_FINISHED(is_number("sigma", args.sigma.exact));
@@ -81,10 +81,11 @@ Status check_soft_nms(const SoftNmsArgs& args, mluopsSoftNmsProblem& problem) {
   MLUOPS_RETURN_IF_FINISHED(has_sizes(args.scores, {{0, n, "the number of boxes"}}));
   MLUOPS_RETURN_IF_FINISHED(has_sizes(args.dets, {{0, n, "the number of boxes"}, {1, 5, "x1, y1, x2, y2, score"}}));
   MLUOPS_RETURN_IF_FINISHED(has_sizes(args.indices, {{0, n, "the number of boxes"}}));
-  MLUOPS_RETURN_IF_FINISHED(are_dense({args.boxes, args.scores, args.dets, args.indices}, MLUOP_STATUS_NOT_SUPPORTED));
+  MLUOPS_RETURN_IF_FINISHED(
+      check_each({args.boxes, args.scores, args.dets, args.indices}, is_dense, MLUOP_STATUS_NOT_SUPPORTED));
   const mluOpExtContract_t contract = args.handle->contract;
-  MLUOPS_RETURN_IF_FINISHED(all_countable({args.boxes, args.scores, args.dets, args.indices}, contract));
-  MLUOPS_RETURN_IF_FINISHED(have_data_unless_empty({args.boxes, args.scores, args.dets, args.indices}));
+  MLUOPS_RETURN_IF_FINISHED(check_each({args.boxes, args.scores, args.dets, args.indices}, is_countable, contract));
+  MLUOPS_RETURN_IF_FINISHED(check_each({args.boxes, args.scores, args.dets, args.indices}, has_data_unless_empty));
   MLUOPS_RETURN_IF_FINISHED(not_null("output_size", args.output_size));
   MLUOPS_RETURN_IF_FINISHED(share_nothing(
       {args.boxes, args.scores}, {args.dets, args.indices, TensorArg{"output_size", one_int32(), args.output_size}}));
@@ -107,7 +108,7 @@ Status check_nms_match(const NmsMatchArgs& args, mluopsNmsMatchProblem& problem)
   MLUOPS_RETURN_IF_FINISHED(not_null("handle", args.handle));
   MLUOPS_RETURN_IF_FINISHED(have_descs({args.dets, args.indices, args.group_sizes}));
   MLUOPS_RETURN_IF_FINISHED(has_rank(args.dets, 2));
-  MLUOPS_RETURN_IF_FINISHED(have_rank(1, {args.indices, args.group_sizes}));
+  MLUOPS_RETURN_IF_FINISHED(check_each({args.indices, args.group_sizes}, has_rank, 1));
   const mluOpExtContract_t contract = args.handle->contract;
   MLUOPS_RETURN_IF_FINISHED(has_float_dtype(args.dets, contract));
   MLUOPS_RETURN_IF_FINISHED(has_index_dtype(args.indices, contract));
@@ -117,9 +118,10 @@ Status check_nms_match(const NmsMatchArgs& args, mluopsNmsMatchProblem& problem)
   const std::int64_t n = size_of(args.dets, 0);
   MLUOPS_RETURN_IF_FINISHED(has_sizes(args.indices, {{0, n, "the number of boxes"}}));
   MLUOPS_RETURN_IF_FINISHED(has_sizes(args.group_sizes, {{0, n, "the number of boxes"}}));
-  MLUOPS_RETURN_IF_FINISHED(are_dense({args.dets, args.indices, args.group_sizes}, MLUOP_STATUS_NOT_SUPPORTED));
-  MLUOPS_RETURN_IF_FINISHED(all_countable({args.dets, args.indices, args.group_sizes}, contract));
-  MLUOPS_RETURN_IF_FINISHED(have_data_unless_empty({args.dets, args.indices, args.group_sizes}));
+  MLUOPS_RETURN_IF_FINISHED(
+      check_each({args.dets, args.indices, args.group_sizes}, is_dense, MLUOP_STATUS_NOT_SUPPORTED));
+  MLUOPS_RETURN_IF_FINISHED(check_each({args.dets, args.indices, args.group_sizes}, is_countable, contract));
+  MLUOPS_RETURN_IF_FINISHED(check_each({args.dets, args.indices, args.group_sizes}, has_data_unless_empty));
   MLUOPS_RETURN_IF_FINISHED(not_null("group_count", args.group_count));
   MLUOPS_RETURN_IF_FINISHED(share_nothing(
       {args.dets}, {args.indices, args.group_sizes, TensorArg{"group_count", one_int32(), args.group_count}}));

@@ -8,9 +8,9 @@ namespace mluops::op {
 Status check_points_in_boxes(const PointsInBoxesArgs& args, mluopsPointsInBoxesPartProblem& problem) {
   MLUOPS_RETURN_IF_FINISHED(not_null("handle", args.handle));
   MLUOPS_RETURN_IF_FINISHED(have_descs({args.points, args.boxes, args.points_indices}));
-  MLUOPS_RETURN_IF_FINISHED(have_rank(3, {args.points, args.boxes}));
+  MLUOPS_RETURN_IF_FINISHED(check_each({args.points, args.boxes}, has_rank, 3));
   MLUOPS_RETURN_IF_FINISHED(has_rank(args.points_indices, 2));
-  MLUOPS_RETURN_IF_FINISHED(are_arrays({args.points, args.boxes, args.points_indices}));
+  MLUOPS_RETURN_IF_FINISHED(check_each({args.points, args.boxes, args.points_indices}, has_layout, MLUOP_LAYOUT_ARRAY));
   const mluOpExtContract_t contract = args.handle->contract;
   MLUOPS_RETURN_IF_FINISHED(is_float(args.points, contract));
   MLUOPS_RETURN_IF_FINISHED(same_dtype(args.boxes, args.points));
@@ -20,11 +20,12 @@ Status check_points_in_boxes(const PointsInBoxesArgs& args, mluopsPointsInBoxesP
   MLUOPS_RETURN_IF_FINISHED(has_sizes(args.boxes, {{0, b, "the batch"}, {2, 7, "numbers of a box"}}));
   const std::int64_t m = size_of(args.points, 1);
   MLUOPS_RETURN_IF_FINISHED(has_sizes(args.points_indices, {{0, b, "the batch"}, {1, m, "the points"}}));
-  MLUOPS_RETURN_IF_FINISHED(are_dense({args.points, args.boxes, args.points_indices}, MLUOP_STATUS_NOT_SUPPORTED));
-  MLUOPS_RETURN_IF_FINISHED(all_countable({args.points, args.boxes, args.points_indices}, contract));
+  MLUOPS_RETURN_IF_FINISHED(
+      check_each({args.points, args.boxes, args.points_indices}, is_dense, MLUOP_STATUS_NOT_SUPPORTED));
+  MLUOPS_RETURN_IF_FINISHED(check_each({args.points, args.boxes, args.points_indices}, is_countable, contract));
   MLUOPS_RETURN_IF_FINISHED(is_indexable(args.boxes, 1));
   if (any_empty({args.points, args.boxes, args.points_indices})) return Status::nothing_to_do();
-  MLUOPS_RETURN_IF_FINISHED(have_data({args.points, args.boxes, args.points_indices}));
+  MLUOPS_RETURN_IF_FINISHED(check_each({args.points, args.boxes, args.points_indices}, has_data));
   MLUOPS_RETURN_IF_FINISHED(share_nothing({args.points, args.boxes}, {args.points_indices}));
   const std::int64_t n = size_of(args.boxes, 1);
   problem = {{args.points.desc->dtype, b, m, n, 1},
@@ -37,9 +38,9 @@ Status check_points_in_boxes(const PointsInBoxesArgs& args, mluopsPointsInBoxesP
 Status check_points_in_boxes_part(const PointsInBoxesPartArgs& args, mluopsPointsInBoxesPartProblem& problem) {
   MLUOPS_RETURN_IF_FINISHED(not_null("handle", args.handle));
   MLUOPS_RETURN_IF_FINISHED(have_descs({args.points, args.boxes, args.points_indices}));
-  MLUOPS_RETURN_IF_FINISHED(have_rank(3, {args.points, args.boxes}));
+  MLUOPS_RETURN_IF_FINISHED(check_each({args.points, args.boxes}, has_rank, 3));
   MLUOPS_RETURN_IF_FINISHED(has_rank(args.points_indices, 2));
-  MLUOPS_RETURN_IF_FINISHED(are_arrays({args.points, args.boxes, args.points_indices}));
+  MLUOPS_RETURN_IF_FINISHED(check_each({args.points, args.boxes, args.points_indices}, has_layout, MLUOP_LAYOUT_ARRAY));
   const mluOpExtContract_t contract = args.handle->contract;
   MLUOPS_RETURN_IF_FINISHED(is_float(args.points, contract));
   MLUOPS_RETURN_IF_FINISHED(same_dtype(args.boxes, args.points));
@@ -49,11 +50,12 @@ Status check_points_in_boxes_part(const PointsInBoxesPartArgs& args, mluopsPoint
   MLUOPS_RETURN_IF_FINISHED(has_sizes(args.boxes, {{0, b, "the batch"}, {2, 7, "numbers of a box"}}));
   const std::int64_t m = size_of(args.points, 1);
   MLUOPS_RETURN_IF_FINISHED(has_sizes(args.points_indices, {{0, b, "the batch"}, {1, m, "the points"}}));
-  MLUOPS_RETURN_IF_FINISHED(are_dense({args.points, args.boxes, args.points_indices}, MLUOP_STATUS_NOT_SUPPORTED));
-  MLUOPS_RETURN_IF_FINISHED(all_countable({args.points, args.boxes, args.points_indices}, contract));
+  MLUOPS_RETURN_IF_FINISHED(
+      check_each({args.points, args.boxes, args.points_indices}, is_dense, MLUOP_STATUS_NOT_SUPPORTED));
+  MLUOPS_RETURN_IF_FINISHED(check_each({args.points, args.boxes, args.points_indices}, is_countable, contract));
   MLUOPS_RETURN_IF_FINISHED(is_indexable(args.boxes, 1));
   if (any_empty({args.points, args.boxes, args.points_indices})) return Status::nothing_to_do();
-  MLUOPS_RETURN_IF_FINISHED(have_data({args.points, args.boxes, args.points_indices}));
+  MLUOPS_RETURN_IF_FINISHED(check_each({args.points, args.boxes, args.points_indices}, has_data));
   MLUOPS_RETURN_IF_FINISHED(share_nothing({args.points, args.boxes}, {args.points_indices}));
   const std::int64_t n = size_of(args.boxes, 1);
   problem = {{args.points.desc->dtype, b, m, n, 0},
@@ -66,8 +68,8 @@ Status check_points_in_boxes_part(const PointsInBoxesPartArgs& args, mluopsPoint
 Status check_points_in_boxes_all(const PointsInBoxesAllArgs& args, mluopsPointsInBoxesAllProblem& problem) {
   MLUOPS_RETURN_IF_FINISHED(not_null("handle", args.handle));
   MLUOPS_RETURN_IF_FINISHED(have_descs({args.points, args.boxes, args.inside}));
-  MLUOPS_RETURN_IF_FINISHED(have_rank(3, {args.points, args.boxes, args.inside}));
-  MLUOPS_RETURN_IF_FINISHED(are_arrays({args.points, args.boxes, args.inside}));
+  MLUOPS_RETURN_IF_FINISHED(check_each({args.points, args.boxes, args.inside}, has_rank, 3));
+  MLUOPS_RETURN_IF_FINISHED(check_each({args.points, args.boxes, args.inside}, has_layout, MLUOP_LAYOUT_ARRAY));
   const mluOpExtContract_t contract = args.handle->contract;
   MLUOPS_RETURN_IF_FINISHED(is_float(args.points, contract));
   MLUOPS_RETURN_IF_FINISHED(same_dtype(args.boxes, args.points));
@@ -78,11 +80,11 @@ Status check_points_in_boxes_all(const PointsInBoxesAllArgs& args, mluopsPointsI
   const std::int64_t m = size_of(args.points, 1);
   const std::int64_t n = size_of(args.boxes, 1);
   MLUOPS_RETURN_IF_FINISHED(has_sizes(args.inside, {{0, b, "the batch"}, {1, m, "the points"}, {2, n, "the boxes"}}));
-  MLUOPS_RETURN_IF_FINISHED(are_dense({args.points, args.boxes, args.inside}, MLUOP_STATUS_NOT_SUPPORTED));
-  MLUOPS_RETURN_IF_FINISHED(all_countable({args.points, args.boxes, args.inside}, contract));
+  MLUOPS_RETURN_IF_FINISHED(check_each({args.points, args.boxes, args.inside}, is_dense, MLUOP_STATUS_NOT_SUPPORTED));
+  MLUOPS_RETURN_IF_FINISHED(check_each({args.points, args.boxes, args.inside}, is_countable, contract));
   MLUOPS_RETURN_IF_FINISHED(is_indexable(args.boxes, 1));
   if (any_empty({args.points, args.boxes, args.inside})) return Status::nothing_to_do();
-  MLUOPS_RETURN_IF_FINISHED(have_data({args.points, args.boxes, args.inside}));
+  MLUOPS_RETURN_IF_FINISHED(check_each({args.points, args.boxes, args.inside}, has_data));
   MLUOPS_RETURN_IF_FINISHED(share_nothing({args.points, args.boxes}, {args.inside}));
   problem = {
       {args.points.desc->dtype, b, m, n, 0}, args.points.data, args.boxes.data, data_of<std::int32_t>(args.inside)};

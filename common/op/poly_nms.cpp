@@ -17,11 +17,11 @@ Status check_poly_nms(const PolyNmsArgs& args, mluopsPolyNmsProblem& problem) {
   const mluOpExtContract_t contract = args.handle->contract;
   MLUOPS_RETURN_IF_FINISHED(is_float(args.boxes, contract));
   MLUOPS_RETURN_IF_FINISHED(has_dtype(args.output, MLUOP_DTYPE_INT32));
-  MLUOPS_RETURN_IF_FINISHED(are_arrays({args.boxes, args.output}));
-  MLUOPS_RETURN_IF_FINISHED(are_dense({args.boxes, args.output}, MLUOP_STATUS_NOT_SUPPORTED));
-  MLUOPS_RETURN_IF_FINISHED(all_countable({args.boxes, args.output}, contract));
+  MLUOPS_RETURN_IF_FINISHED(check_each({args.boxes, args.output}, has_layout, MLUOP_LAYOUT_ARRAY));
+  MLUOPS_RETURN_IF_FINISHED(check_each({args.boxes, args.output}, is_dense, MLUOP_STATUS_NOT_SUPPORTED));
+  MLUOPS_RETURN_IF_FINISHED(check_each({args.boxes, args.output}, is_countable, contract));
   MLUOPS_RETURN_IF_FINISHED(is_indexable(args.boxes, 0));
-  if (!is_empty(args.boxes)) MLUOPS_RETURN_IF_FINISHED(have_data({args.boxes, args.output}));
+  if (!is_empty(args.boxes)) MLUOPS_RETURN_IF_FINISHED(check_each({args.boxes, args.output}, has_data));
   MLUOPS_RETURN_IF_FINISHED(not_null("output_size", args.output_size));
   MLUOPS_RETURN_IF_FINISHED(
       share_nothing({args.boxes}, {args.output, TensorArg{"output_size", one_int32(), args.output_size}}));

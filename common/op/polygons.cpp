@@ -8,7 +8,7 @@ namespace mluops::op {
 Status check_convex_iou(const ConvexIouArgs& args, mluopsConvexIouProblem& problem) {
   MLUOPS_RETURN_IF_FINISHED(not_null("handle", args.handle));
   MLUOPS_RETURN_IF_FINISHED(have_descs({args.pointsets, args.polygons, args.ious}));
-  MLUOPS_RETURN_IF_FINISHED(have_rank(2, {args.pointsets, args.polygons, args.ious}));
+  MLUOPS_RETURN_IF_FINISHED(check_each({args.pointsets, args.polygons, args.ious}, has_rank, 2));
   MLUOPS_RETURN_IF_FINISHED(has_sizes(args.pointsets, {{1, 18, "x and y of nine points"}}));
   MLUOPS_RETURN_IF_FINISHED(has_sizes(args.polygons, {{1, 8, "x and y of four corners"}}));
   const std::int64_t n = size_of(args.pointsets, 0);
@@ -16,12 +16,13 @@ Status check_convex_iou(const ConvexIouArgs& args, mluopsConvexIouProblem& probl
   MLUOPS_RETURN_IF_FINISHED(has_sizes(args.ious, {{0, n, "pointsets"}, {1, k, "polygons"}}));
   const mluOpExtContract_t contract = args.handle->contract;
   MLUOPS_RETURN_IF_FINISHED(is_float(args.pointsets, contract));
-  MLUOPS_RETURN_IF_FINISHED(have_dtype_of({args.polygons, args.ious}, args.pointsets));
-  MLUOPS_RETURN_IF_FINISHED(are_arrays({args.pointsets, args.polygons, args.ious}));
-  MLUOPS_RETURN_IF_FINISHED(are_dense({args.pointsets, args.polygons, args.ious}, MLUOP_STATUS_NOT_SUPPORTED));
-  MLUOPS_RETURN_IF_FINISHED(all_countable({args.pointsets, args.polygons, args.ious}, contract));
+  MLUOPS_RETURN_IF_FINISHED(check_each({args.polygons, args.ious}, same_dtype, args.pointsets));
+  MLUOPS_RETURN_IF_FINISHED(check_each({args.pointsets, args.polygons, args.ious}, has_layout, MLUOP_LAYOUT_ARRAY));
+  MLUOPS_RETURN_IF_FINISHED(
+      check_each({args.pointsets, args.polygons, args.ious}, is_dense, MLUOP_STATUS_NOT_SUPPORTED));
+  MLUOPS_RETURN_IF_FINISHED(check_each({args.pointsets, args.polygons, args.ious}, is_countable, contract));
   if (is_empty(args.ious)) return Status::nothing_to_do();
-  MLUOPS_RETURN_IF_FINISHED(have_data({args.pointsets, args.polygons, args.ious}));
+  MLUOPS_RETURN_IF_FINISHED(check_each({args.pointsets, args.polygons, args.ious}, has_data));
   MLUOPS_RETURN_IF_FINISHED(share_nothing({args.pointsets, args.polygons}, {args.ious}));
   problem = {{args.pointsets.desc->dtype, n, k}, args.pointsets.data, args.polygons.data, data_of<void>(args.ious)};
   return Status::go_on();
@@ -30,7 +31,7 @@ Status check_convex_iou(const ConvexIouArgs& args, mluopsConvexIouProblem& probl
 Status check_convex_giou(const ConvexGiouArgs& args, mluopsConvexGiouProblem& problem) {
   MLUOPS_RETURN_IF_FINISHED(not_null("handle", args.handle));
   MLUOPS_RETURN_IF_FINISHED(have_descs({args.pointsets, args.polygons, args.giou, args.grad_pointsets}));
-  MLUOPS_RETURN_IF_FINISHED(have_rank(2, {args.pointsets, args.polygons}));
+  MLUOPS_RETURN_IF_FINISHED(check_each({args.pointsets, args.polygons}, has_rank, 2));
   MLUOPS_RETURN_IF_FINISHED(has_rank(args.giou, 1));
   MLUOPS_RETURN_IF_FINISHED(has_sizes(args.pointsets, {{1, 18, "x and y of nine points"}}));
   const std::int64_t n = size_of(args.pointsets, 0);
@@ -39,13 +40,15 @@ Status check_convex_giou(const ConvexGiouArgs& args, mluopsConvexGiouProblem& pr
   MLUOPS_RETURN_IF_FINISHED(same_dims(args.grad_pointsets, args.pointsets));
   const mluOpExtContract_t contract = args.handle->contract;
   MLUOPS_RETURN_IF_FINISHED(is_float(args.pointsets, contract));
-  MLUOPS_RETURN_IF_FINISHED(have_dtype_of({args.polygons, args.giou, args.grad_pointsets}, args.pointsets));
-  MLUOPS_RETURN_IF_FINISHED(are_arrays({args.pointsets, args.polygons, args.giou, args.grad_pointsets}));
+  MLUOPS_RETURN_IF_FINISHED(check_each({args.polygons, args.giou, args.grad_pointsets}, same_dtype, args.pointsets));
   MLUOPS_RETURN_IF_FINISHED(
-      are_dense({args.pointsets, args.polygons, args.giou, args.grad_pointsets}, MLUOP_STATUS_NOT_SUPPORTED));
-  MLUOPS_RETURN_IF_FINISHED(all_countable({args.pointsets, args.polygons, args.giou, args.grad_pointsets}, contract));
+      check_each({args.pointsets, args.polygons, args.giou, args.grad_pointsets}, has_layout, MLUOP_LAYOUT_ARRAY));
+  MLUOPS_RETURN_IF_FINISHED(check_each({args.pointsets, args.polygons, args.giou, args.grad_pointsets}, is_dense,
+                                       MLUOP_STATUS_NOT_SUPPORTED));
+  MLUOPS_RETURN_IF_FINISHED(
+      check_each({args.pointsets, args.polygons, args.giou, args.grad_pointsets}, is_countable, contract));
   if (any_empty({args.giou, args.grad_pointsets})) return Status::nothing_to_do();
-  MLUOPS_RETURN_IF_FINISHED(have_data({args.pointsets, args.polygons, args.giou, args.grad_pointsets}));
+  MLUOPS_RETURN_IF_FINISHED(check_each({args.pointsets, args.polygons, args.giou, args.grad_pointsets}, has_data));
   MLUOPS_RETURN_IF_FINISHED(share_nothing({args.pointsets, args.polygons}, {args.giou, args.grad_pointsets}));
   problem = {{args.pointsets.desc->dtype, n},
              args.pointsets.data,
@@ -58,18 +61,18 @@ Status check_convex_giou(const ConvexGiouArgs& args, mluopsConvexGiouProblem& pr
 Status check_min_area_polygons(const MinAreaPolygonsArgs& args, mluopsMinAreaPolygonsProblem& problem) {
   MLUOPS_RETURN_IF_FINISHED(not_null("handle", args.handle));
   MLUOPS_RETURN_IF_FINISHED(have_descs({args.pointsets, args.polygons}));
-  MLUOPS_RETURN_IF_FINISHED(have_rank(2, {args.pointsets, args.polygons}));
+  MLUOPS_RETURN_IF_FINISHED(check_each({args.pointsets, args.polygons}, has_rank, 2));
   MLUOPS_RETURN_IF_FINISHED(has_sizes(args.pointsets, {{1, 18, "x and y of nine points"}}));
   const std::int64_t n = size_of(args.pointsets, 0);
   MLUOPS_RETURN_IF_FINISHED(has_sizes(args.polygons, {{0, n, "pointsets"}, {1, 8, "x and y of four corners"}}));
   const mluOpExtContract_t contract = args.handle->contract;
   MLUOPS_RETURN_IF_FINISHED(is_float(args.pointsets, contract));
   MLUOPS_RETURN_IF_FINISHED(same_dtype(args.polygons, args.pointsets));
-  MLUOPS_RETURN_IF_FINISHED(are_arrays({args.pointsets, args.polygons}));
-  MLUOPS_RETURN_IF_FINISHED(are_dense({args.pointsets, args.polygons}, MLUOP_STATUS_NOT_SUPPORTED));
-  MLUOPS_RETURN_IF_FINISHED(all_countable({args.pointsets, args.polygons}, contract));
+  MLUOPS_RETURN_IF_FINISHED(check_each({args.pointsets, args.polygons}, has_layout, MLUOP_LAYOUT_ARRAY));
+  MLUOPS_RETURN_IF_FINISHED(check_each({args.pointsets, args.polygons}, is_dense, MLUOP_STATUS_NOT_SUPPORTED));
+  MLUOPS_RETURN_IF_FINISHED(check_each({args.pointsets, args.polygons}, is_countable, contract));
   if (is_empty(args.polygons)) return Status::nothing_to_do();
-  MLUOPS_RETURN_IF_FINISHED(have_data({args.pointsets, args.polygons}));
+  MLUOPS_RETURN_IF_FINISHED(check_each({args.pointsets, args.polygons}, has_data));
   MLUOPS_RETURN_IF_FINISHED(share_nothing({args.pointsets}, {args.polygons}));
   problem = {{args.pointsets.desc->dtype, n}, args.pointsets.data, data_of<void>(args.polygons)};
   return Status::go_on();
@@ -78,7 +81,7 @@ Status check_min_area_polygons(const MinAreaPolygonsArgs& args, mluopsMinAreaPol
 Status check_points_in_polygons(const PointsInPolygonsArgs& args, mluopsPointsInPolygonsProblem& problem) {
   MLUOPS_RETURN_IF_FINISHED(not_null("handle", args.handle));
   MLUOPS_RETURN_IF_FINISHED(have_descs({args.points, args.polygons, args.inside}));
-  MLUOPS_RETURN_IF_FINISHED(have_rank(2, {args.points, args.polygons, args.inside}));
+  MLUOPS_RETURN_IF_FINISHED(check_each({args.points, args.polygons, args.inside}, has_rank, 2));
   MLUOPS_RETURN_IF_FINISHED(has_sizes(args.points, {{1, 2, "x and y"}}));
   MLUOPS_RETURN_IF_FINISHED(has_sizes(args.polygons, {{1, 8, "x and y of four corners"}}));
   const std::int64_t n = size_of(args.points, 0);
@@ -88,11 +91,12 @@ Status check_points_in_polygons(const PointsInPolygonsArgs& args, mluopsPointsIn
   MLUOPS_RETURN_IF_FINISHED(is_float(args.points, contract));
   MLUOPS_RETURN_IF_FINISHED(same_dtype(args.polygons, args.points));
   MLUOPS_RETURN_IF_FINISHED(has_dtype(args.inside, MLUOP_DTYPE_FLOAT));
-  MLUOPS_RETURN_IF_FINISHED(are_arrays({args.points, args.polygons, args.inside}));
-  MLUOPS_RETURN_IF_FINISHED(are_dense({args.points, args.polygons, args.inside}, MLUOP_STATUS_NOT_SUPPORTED));
-  MLUOPS_RETURN_IF_FINISHED(all_countable({args.points, args.polygons, args.inside}, contract));
+  MLUOPS_RETURN_IF_FINISHED(check_each({args.points, args.polygons, args.inside}, has_layout, MLUOP_LAYOUT_ARRAY));
+  MLUOPS_RETURN_IF_FINISHED(
+      check_each({args.points, args.polygons, args.inside}, is_dense, MLUOP_STATUS_NOT_SUPPORTED));
+  MLUOPS_RETURN_IF_FINISHED(check_each({args.points, args.polygons, args.inside}, is_countable, contract));
   if (is_empty(args.inside)) return Status::nothing_to_do();
-  MLUOPS_RETURN_IF_FINISHED(have_data({args.points, args.polygons, args.inside}));
+  MLUOPS_RETURN_IF_FINISHED(check_each({args.points, args.polygons, args.inside}, has_data));
   MLUOPS_RETURN_IF_FINISHED(share_nothing({args.points, args.polygons}, {args.inside}));
   problem = {{args.points.desc->dtype, n, m}, args.points.data, args.polygons.data, data_of<float>(args.inside)};
   return Status::go_on();

@@ -17,8 +17,9 @@ Status check_prior_box_form(const PriorBoxArgs& args) {
   MLUOPS_RETURN_IF_FINISHED(at_least("im_width", args.im_width, 1));
   MLUOPS_RETURN_IF_FINISHED(is_positive("step_h", args.step_h));
   MLUOPS_RETURN_IF_FINISHED(is_positive("step_w", args.step_w));
-  MLUOPS_RETURN_IF_FINISHED(have_rank(1, {args.min_sizes, args.aspect_ratios, args.variances, args.max_sizes}));
-  MLUOPS_RETURN_IF_FINISHED(have_rank(4, {args.output, args.var}));
+  MLUOPS_RETURN_IF_FINISHED(
+      check_each({args.min_sizes, args.aspect_ratios, args.variances, args.max_sizes}, has_rank, 1));
+  MLUOPS_RETURN_IF_FINISHED(check_each({args.output, args.var}, has_rank, 4));
   MLUOPS_RETURN_IF_FINISHED(not_empty(args.min_sizes));
   MLUOPS_RETURN_IF_FINISHED(not_empty(args.aspect_ratios));
   MLUOPS_RETURN_IF_FINISHED(has_sizes(args.variances, {{0, 4, "x1, y1, x2, y2"}}));
@@ -45,19 +46,22 @@ Status check_prior_box_form(const PriorBoxArgs& args) {
 
 Status check_prior_box(const PriorBoxArgs& args, mluopsPriorBoxProblem& problem) {
   MLUOPS_RETURN_IF_FINISHED(check_prior_box_form(args));
+  MLUOPS_RETURN_IF_FINISHED(check_each({args.aspect_ratios, args.variances, args.max_sizes, args.output, args.var},
+                                       same_dtype, args.min_sizes));
   MLUOPS_RETURN_IF_FINISHED(
-      have_dtype_of({args.aspect_ratios, args.variances, args.max_sizes, args.output, args.var}, args.min_sizes));
+      check_each({args.min_sizes, args.aspect_ratios, args.variances, args.max_sizes, args.output, args.var},
+                 has_layout, MLUOP_LAYOUT_ARRAY));
   MLUOPS_RETURN_IF_FINISHED(
-      are_arrays({args.min_sizes, args.aspect_ratios, args.variances, args.max_sizes, args.output, args.var}));
-  MLUOPS_RETURN_IF_FINISHED(
-      are_dense({args.min_sizes, args.aspect_ratios, args.variances, args.max_sizes, args.output, args.var},
-                MLUOP_STATUS_NOT_SUPPORTED));
+      check_each({args.min_sizes, args.aspect_ratios, args.variances, args.max_sizes, args.output, args.var}, is_dense,
+                 MLUOP_STATUS_NOT_SUPPORTED));
   const mluOpExtContract_t contract = args.handle->contract;
-  MLUOPS_RETURN_IF_FINISHED(all_countable(
-      {args.min_sizes, args.aspect_ratios, args.variances, args.max_sizes, args.output, args.var}, contract));
+  MLUOPS_RETURN_IF_FINISHED(
+      check_each({args.min_sizes, args.aspect_ratios, args.variances, args.max_sizes, args.output, args.var},
+                 is_countable, contract));
   if (is_empty(args.output)) return Status::nothing_to_do();
-  MLUOPS_RETURN_IF_FINISHED(have_data({args.min_sizes, args.aspect_ratios, args.variances, args.output, args.var}));
-  if (!is_empty(args.max_sizes)) MLUOPS_RETURN_IF_FINISHED(have_data({args.max_sizes}));
+  MLUOPS_RETURN_IF_FINISHED(
+      check_each({args.min_sizes, args.aspect_ratios, args.variances, args.output, args.var}, has_data));
+  if (!is_empty(args.max_sizes)) MLUOPS_RETURN_IF_FINISHED(has_data(args.max_sizes));
   MLUOPS_RETURN_IF_FINISHED(
       share_nothing({args.min_sizes, args.aspect_ratios, args.variances, args.max_sizes}, {args.output, args.var}));
   const std::int64_t sizes = size_of(args.min_sizes, 0);

@@ -11,13 +11,13 @@ Status check_prroi_pool_forward(const PrroiPoolForwardArgs& args, mluopsPrRoiPoo
   MLUOPS_RETURN_IF_FINISHED(have_descs({args.input, args.rois, args.output}));
   const mluOpExtContract_t contract = args.handle->contract;
   MLUOPS_RETURN_IF_FINISHED(has_image_layout(args.input, args.input, contract));
-  MLUOPS_RETURN_IF_FINISHED(are_arrays({args.rois}));
+  MLUOPS_RETURN_IF_FINISHED(has_layout(args.rois, MLUOP_LAYOUT_ARRAY));
   MLUOPS_RETURN_IF_FINISHED(has_image_layout(args.output, args.input, contract));
   MLUOPS_RETURN_IF_FINISHED(has_rank(args.input, 4));
   MLUOPS_RETURN_IF_FINISHED(has_rank(args.rois, 2));
   MLUOPS_RETURN_IF_FINISHED(has_rank(args.output, 4));
   MLUOPS_RETURN_IF_FINISHED(has_float_dtype(args.input, contract));
-  MLUOPS_RETURN_IF_FINISHED(have_dtype_of({args.rois, args.output}, args.input));
+  MLUOPS_RETURN_IF_FINISHED(check_each({args.rois, args.output}, same_dtype, args.input));
   MLUOPS_RETURN_IF_FINISHED(has_sizes(args.rois, {{1, 5, "batch index, x1, y1, x2, y2"}}));
   const std::int64_t rois = size_of(args.rois, 0);
   const std::int64_t c = size_of(args.input, Axis::kC);
@@ -28,10 +28,10 @@ Status check_prroi_pool_forward(const PrroiPoolForwardArgs& args, mluopsPrRoiPoo
   if (!(pooled_h > 0 && pooled_w > 0)) {
     return Status::bad_param(text_of("output: wanted height and width >= 1, got ", shape_text(args.output)));
   }
-  MLUOPS_RETURN_IF_FINISHED(are_dense({args.input, args.rois, args.output}, MLUOP_STATUS_NOT_SUPPORTED));
-  MLUOPS_RETURN_IF_FINISHED(all_countable({args.input, args.rois, args.output}, contract));
+  MLUOPS_RETURN_IF_FINISHED(check_each({args.input, args.rois, args.output}, is_dense, MLUOP_STATUS_NOT_SUPPORTED));
+  MLUOPS_RETURN_IF_FINISHED(check_each({args.input, args.rois, args.output}, is_countable, contract));
   if (any_empty({args.input, args.output})) return Status::nothing_to_do();
-  MLUOPS_RETURN_IF_FINISHED(have_data({args.input, args.rois, args.output}));
+  MLUOPS_RETURN_IF_FINISHED(check_each({args.input, args.rois, args.output}, has_data));
   MLUOPS_RETURN_IF_FINISHED(share_nothing({args.input, args.rois}, {args.output}));
   const std::int64_t batch = size_of(args.input, Axis::kN);
   MLUOPS_RETURN_IF_FINISHED(check_batch_indices(args.rois, batch));
@@ -52,12 +52,12 @@ Status check_prroi_pool_backward_form(const PrroiPoolBackwardArgs& args) {
   MLUOPS_RETURN_IF_FINISHED(not_null("handle", args.handle));
   MLUOPS_RETURN_IF_FINISHED(have_descs({args.grad_output, args.input, args.rois}));
   const mluOpExtContract_t contract = args.handle->contract;
-  MLUOPS_RETURN_IF_FINISHED(have_image_layout({args.input, args.grad_output}, args.input, contract));
-  MLUOPS_RETURN_IF_FINISHED(are_arrays({args.rois}));
-  MLUOPS_RETURN_IF_FINISHED(have_rank(4, {args.input, args.grad_output}));
+  MLUOPS_RETURN_IF_FINISHED(check_each({args.input, args.grad_output}, has_image_layout, args.input, contract));
+  MLUOPS_RETURN_IF_FINISHED(has_layout(args.rois, MLUOP_LAYOUT_ARRAY));
+  MLUOPS_RETURN_IF_FINISHED(check_each({args.input, args.grad_output}, has_rank, 4));
   MLUOPS_RETURN_IF_FINISHED(has_rank(args.rois, 2));
   MLUOPS_RETURN_IF_FINISHED(has_float_dtype(args.input, contract));
-  MLUOPS_RETURN_IF_FINISHED(have_dtype_of({args.grad_output, args.rois}, args.input));
+  MLUOPS_RETURN_IF_FINISHED(check_each({args.grad_output, args.rois}, same_dtype, args.input));
   MLUOPS_RETURN_IF_FINISHED(has_sizes(args.rois, {{1, 5, "batch index, x1, y1, x2, y2"}}));
   const std::int64_t rois = size_of(args.rois, 0);
   const std::int64_t c = size_of(args.input, Axis::kC);
@@ -68,19 +68,19 @@ Status check_prroi_pool_backward_form(const PrroiPoolBackwardArgs& args) {
   if (!(pooled_h > 0 && pooled_w > 0)) {
     return Status::bad_param(text_of("grad_output: wanted height and width >= 1, got ", shape_text(args.grad_output)));
   }
-  MLUOPS_RETURN_IF_FINISHED(are_dense({args.input, args.rois, args.grad_output}, MLUOP_STATUS_NOT_SUPPORTED));
-  MLUOPS_RETURN_IF_FINISHED(all_countable({args.input, args.rois, args.grad_output}, contract));
+  MLUOPS_RETURN_IF_FINISHED(
+      check_each({args.input, args.rois, args.grad_output}, is_dense, MLUOP_STATUS_NOT_SUPPORTED));
+  MLUOPS_RETURN_IF_FINISHED(check_each({args.input, args.rois, args.grad_output}, is_countable, contract));
   if (args.grad_input.desc != nullptr)
     MLUOPS_RETURN_IF_FINISHED(has_image_layout(args.grad_input, args.input, contract));
   if (args.grad_input.desc != nullptr) MLUOPS_RETURN_IF_FINISHED(same_dtype(args.grad_input, args.input));
   if (args.grad_input.desc != nullptr) MLUOPS_RETURN_IF_FINISHED(has_rank(args.grad_input, 4));
   if (args.grad_input.desc != nullptr) MLUOPS_RETURN_IF_FINISHED(same_dims(args.grad_input, args.input));
-  if (args.grad_input.desc != nullptr)
-    MLUOPS_RETURN_IF_FINISHED(are_dense({args.grad_input}, MLUOP_STATUS_NOT_SUPPORTED));
-  MLUOPS_RETURN_IF_FINISHED(all_countable({args.grad_input}, contract));
+  if (args.grad_input.desc != nullptr) MLUOPS_RETURN_IF_FINISHED(is_dense(args.grad_input, MLUOP_STATUS_NOT_SUPPORTED));
+  MLUOPS_RETURN_IF_FINISHED(is_countable(args.grad_input, contract));
   if (args.grad_input.desc == nullptr || !is_empty(args.grad_input))
     MLUOPS_RETURN_IF_FINISHED(present_or_absent(args.grad_input));
-  if (args.grad_rois.desc != nullptr) MLUOPS_RETURN_IF_FINISHED(are_arrays({args.grad_rois}));
+  if (args.grad_rois.desc != nullptr) MLUOPS_RETURN_IF_FINISHED(has_layout(args.grad_rois, MLUOP_LAYOUT_ARRAY));
   return Status::go_on();
 }
 
@@ -91,17 +91,17 @@ Status check_prroi_pool_backward(const PrroiPoolBackwardArgs& args, mluopsPrRoiP
   if (args.grad_rois.desc != nullptr) MLUOPS_RETURN_IF_FINISHED(same_dtype(args.grad_rois, args.input));
   if (args.grad_rois.desc != nullptr) MLUOPS_RETURN_IF_FINISHED(has_rank(args.grad_rois, 2));
   if (args.grad_rois.desc != nullptr) MLUOPS_RETURN_IF_FINISHED(same_dims(args.grad_rois, args.rois));
-  if (args.grad_rois.desc != nullptr)
-    MLUOPS_RETURN_IF_FINISHED(are_dense({args.grad_rois}, MLUOP_STATUS_NOT_SUPPORTED));
+  if (args.grad_rois.desc != nullptr) MLUOPS_RETURN_IF_FINISHED(is_dense(args.grad_rois, MLUOP_STATUS_NOT_SUPPORTED));
   const mluOpExtContract_t contract = args.handle->contract;
-  MLUOPS_RETURN_IF_FINISHED(all_countable({args.grad_rois}, contract));
+  MLUOPS_RETURN_IF_FINISHED(is_countable(args.grad_rois, contract));
   if (args.grad_rois.desc == nullptr || !is_empty(args.grad_rois))
     MLUOPS_RETURN_IF_FINISHED(present_or_absent(args.grad_rois));
   if (!(args.grad_input.desc != nullptr || args.grad_rois.desc != nullptr)) {
     return Status::bad_param("grad_input: wanted it or grad_rois, got neither");
   }
   if (is_empty(args.input)) return Status::nothing_to_do();
-  if (!is_empty(args.grad_output)) MLUOPS_RETURN_IF_FINISHED(have_data({args.grad_output, args.input, args.rois}));
+  if (!is_empty(args.grad_output))
+    MLUOPS_RETURN_IF_FINISHED(check_each({args.grad_output, args.input, args.rois}, has_data));
   MLUOPS_RETURN_IF_FINISHED(
       share_nothing({args.grad_output, args.input, args.rois}, {args.grad_input, args.grad_rois}));
   const std::int64_t batch = size_of(args.input, Axis::kN);

@@ -25,7 +25,7 @@ Status check_ps_roi_pool_forward_form(const PsRoiPoolForwardArgs& args) {
   }
   MLUOPS_RETURN_IF_FINISHED(has_image_layout(args.input, args.input, contract));
   MLUOPS_RETURN_IF_FINISHED(has_rank(args.input, 4));
-  MLUOPS_RETURN_IF_FINISHED(are_arrays({args.rois}));
+  MLUOPS_RETURN_IF_FINISHED(has_layout(args.rois, MLUOP_LAYOUT_ARRAY));
   MLUOPS_RETURN_IF_FINISHED(has_rank(args.rois, 2));
   MLUOPS_RETURN_IF_FINISHED(has_image_layout(args.output, args.input, contract));
   MLUOPS_RETURN_IF_FINISHED(has_rank(args.output, 4));
@@ -36,15 +36,15 @@ Status check_ps_roi_pool_forward_form(const PsRoiPoolForwardArgs& args) {
                                                           {2, args.pooled_width, "pooled_width"},
                                                           {3, args.output_dim, "output_dim"}}));
   MLUOPS_RETURN_IF_FINISHED(is_float(args.input, contract));
-  MLUOPS_RETURN_IF_FINISHED(have_dtype_of({args.output, args.rois}, args.input));
+  MLUOPS_RETURN_IF_FINISHED(check_each({args.output, args.rois}, same_dtype, args.input));
   const std::int64_t bins = std::int64_t{args.pooled_height} * std::int64_t{args.pooled_width};
   if (!(bins <= 2147483647 / std::int64_t{args.output_dim})) {
     return Status::not_supported("input: wanted at most 2147483647 channels");
   }
   const std::int64_t channels = bins * std::int64_t{args.output_dim};
   MLUOPS_RETURN_IF_FINISHED(has_image_sizes(args.input, {{3, channels, "pooled_height * pooled_width * output_dim"}}));
-  MLUOPS_RETURN_IF_FINISHED(are_dense({args.input, args.rois, args.output}, MLUOP_STATUS_NOT_SUPPORTED));
-  MLUOPS_RETURN_IF_FINISHED(all_countable({args.input, args.rois, args.output}, contract));
+  MLUOPS_RETURN_IF_FINISHED(check_each({args.input, args.rois, args.output}, is_dense, MLUOP_STATUS_NOT_SUPPORTED));
+  MLUOPS_RETURN_IF_FINISHED(check_each({args.input, args.rois, args.output}, is_countable, contract));
   if (args.mapping_channel.desc != nullptr)
     MLUOPS_RETURN_IF_FINISHED(has_image_layout(args.mapping_channel, args.input, contract));
   return Status::go_on();
@@ -64,9 +64,9 @@ Status check_ps_roi_pool_forward(const PsRoiPoolForwardArgs& args, mluopsPsRoiPo
   if (args.mapping_channel.desc != nullptr)
     MLUOPS_RETURN_IF_FINISHED(has_dtype(args.mapping_channel, MLUOP_DTYPE_INT32));
   if (args.mapping_channel.desc != nullptr)
-    MLUOPS_RETURN_IF_FINISHED(are_dense({args.mapping_channel}, MLUOP_STATUS_NOT_SUPPORTED));
+    MLUOPS_RETURN_IF_FINISHED(is_dense(args.mapping_channel, MLUOP_STATUS_NOT_SUPPORTED));
   const mluOpExtContract_t contract = args.handle->contract;
-  MLUOPS_RETURN_IF_FINISHED(all_countable({args.mapping_channel}, contract));
+  MLUOPS_RETURN_IF_FINISHED(is_countable(args.mapping_channel, contract));
   const bool strict = contract != MLUOP_EXT_CONTRACT_EXTENDED;
   if (strict && !(is_empty(args.input) || !is_empty(args.rois))) {
     return Status::bad_param(text_of("rois: wanted a non-empty tensor, got ", shape_text(args.rois)));
@@ -76,7 +76,7 @@ Status check_ps_roi_pool_forward(const PsRoiPoolForwardArgs& args, mluopsPsRoiPo
                                      ", got ", args.group_size));
   }
   if (any_empty({args.input, args.output})) return Status::nothing_to_do();
-  MLUOPS_RETURN_IF_FINISHED(have_data({args.input, args.rois, args.output}));
+  MLUOPS_RETURN_IF_FINISHED(check_each({args.input, args.rois, args.output}, has_data));
   MLUOPS_RETURN_IF_FINISHED(share_nothing({args.input, args.rois}, {args.output, args.mapping_channel}));
   const std::int64_t batch = size_of(args.input, Axis::kN);
   MLUOPS_RETURN_IF_FINISHED(check_batch_indices(args.rois, batch));
@@ -112,7 +112,7 @@ Status check_ps_roi_pool_backward_form(const PsRoiPoolBackwardArgs& args) {
   }
   MLUOPS_RETURN_IF_FINISHED(has_image_layout(args.bottom_grad, args.bottom_grad, contract));
   MLUOPS_RETURN_IF_FINISHED(has_rank(args.bottom_grad, 4));
-  MLUOPS_RETURN_IF_FINISHED(are_arrays({args.rois}));
+  MLUOPS_RETURN_IF_FINISHED(has_layout(args.rois, MLUOP_LAYOUT_ARRAY));
   MLUOPS_RETURN_IF_FINISHED(has_rank(args.rois, 2));
   MLUOPS_RETURN_IF_FINISHED(has_image_layout(args.top_grad, args.bottom_grad, contract));
   MLUOPS_RETURN_IF_FINISHED(has_rank(args.top_grad, 4));
@@ -123,7 +123,7 @@ Status check_ps_roi_pool_backward_form(const PsRoiPoolBackwardArgs& args) {
                                                             {2, args.pooled_width, "pooled_width"},
                                                             {3, args.output_dim, "output_dim"}}));
   MLUOPS_RETURN_IF_FINISHED(is_float(args.bottom_grad, contract));
-  MLUOPS_RETURN_IF_FINISHED(have_dtype_of({args.top_grad, args.rois}, args.bottom_grad));
+  MLUOPS_RETURN_IF_FINISHED(check_each({args.top_grad, args.rois}, same_dtype, args.bottom_grad));
   const std::int64_t bins = std::int64_t{args.pooled_height} * std::int64_t{args.pooled_width};
   if (!(bins <= 2147483647 / std::int64_t{args.output_dim})) {
     return Status::not_supported("bottom_grad: wanted at most 2147483647 channels");
@@ -131,8 +131,9 @@ Status check_ps_roi_pool_backward_form(const PsRoiPoolBackwardArgs& args) {
   const std::int64_t channels = bins * std::int64_t{args.output_dim};
   MLUOPS_RETURN_IF_FINISHED(
       has_image_sizes(args.bottom_grad, {{3, channels, "pooled_height * pooled_width * output_dim"}}));
-  MLUOPS_RETURN_IF_FINISHED(are_dense({args.bottom_grad, args.rois, args.top_grad}, MLUOP_STATUS_NOT_SUPPORTED));
-  MLUOPS_RETURN_IF_FINISHED(all_countable({args.bottom_grad, args.rois, args.top_grad}, contract));
+  MLUOPS_RETURN_IF_FINISHED(
+      check_each({args.bottom_grad, args.rois, args.top_grad}, is_dense, MLUOP_STATUS_NOT_SUPPORTED));
+  MLUOPS_RETURN_IF_FINISHED(check_each({args.bottom_grad, args.rois, args.top_grad}, is_countable, contract));
   if (args.mapping_channel.desc != nullptr)
     MLUOPS_RETURN_IF_FINISHED(has_image_layout(args.mapping_channel, args.bottom_grad, contract));
   return Status::go_on();
@@ -152,16 +153,16 @@ Status check_ps_roi_pool_backward(const PsRoiPoolBackwardArgs& args, mluopsPsRoi
   if (args.mapping_channel.desc != nullptr)
     MLUOPS_RETURN_IF_FINISHED(has_dtype(args.mapping_channel, MLUOP_DTYPE_INT32));
   if (args.mapping_channel.desc != nullptr)
-    MLUOPS_RETURN_IF_FINISHED(are_dense({args.mapping_channel}, MLUOP_STATUS_NOT_SUPPORTED));
+    MLUOPS_RETURN_IF_FINISHED(is_dense(args.mapping_channel, MLUOP_STATUS_NOT_SUPPORTED));
   const mluOpExtContract_t contract = args.handle->contract;
-  MLUOPS_RETURN_IF_FINISHED(all_countable({args.mapping_channel}, contract));
+  MLUOPS_RETURN_IF_FINISHED(is_countable(args.mapping_channel, contract));
   const bool strict = contract != MLUOP_EXT_CONTRACT_EXTENDED;
   if (strict && !(is_empty(args.bottom_grad) || !is_empty(args.rois))) {
     return Status::bad_param(text_of("rois: wanted a non-empty tensor, got ", shape_text(args.rois)));
   }
   if (is_empty(args.bottom_grad)) return Status::nothing_to_do();
-  MLUOPS_RETURN_IF_FINISHED(have_data({args.bottom_grad}));
-  if (!is_empty(args.top_grad)) MLUOPS_RETURN_IF_FINISHED(have_data({args.top_grad, args.rois}));
+  MLUOPS_RETURN_IF_FINISHED(has_data(args.bottom_grad));
+  if (!is_empty(args.top_grad)) MLUOPS_RETURN_IF_FINISHED(check_each({args.top_grad, args.rois}, has_data));
   MLUOPS_RETURN_IF_FINISHED(share_nothing({args.top_grad, args.rois, args.mapping_channel}, {args.bottom_grad}));
   const std::int64_t batch = size_of(args.bottom_grad, Axis::kN);
   MLUOPS_RETURN_IF_FINISHED(check_batch_indices(args.rois, batch));

@@ -8,9 +8,9 @@ namespace mluops::op {
 Status check_psamask_forward(const PsamaskForwardArgs& args, mluopsPsamaskForwardProblem& problem) {
   MLUOPS_RETURN_IF_FINISHED(not_null("handle", args.handle));
   MLUOPS_RETURN_IF_FINISHED(have_descs({args.x, args.y}));
-  MLUOPS_RETURN_IF_FINISHED(have_rank(4, {args.x, args.y}));
+  MLUOPS_RETURN_IF_FINISHED(check_each({args.x, args.y}, has_rank, 4));
   const mluOpExtContract_t contract = args.handle->contract;
-  MLUOPS_RETURN_IF_FINISHED(have_image_layout({args.x, args.y}, args.x, contract));
+  MLUOPS_RETURN_IF_FINISHED(check_each({args.x, args.y}, has_image_layout, args.x, contract));
   MLUOPS_RETURN_IF_FINISHED(are_float({args.x, args.y}, contract));
   MLUOPS_RETURN_IF_FINISHED(in_range("psa_type", args.psa_type, 0, 1));
   MLUOPS_RETURN_IF_FINISHED(at_least("h_mask", args.h_mask, 0));
@@ -23,12 +23,12 @@ Status check_psamask_forward(const PsamaskForwardArgs& args, mluopsPsamaskForwar
   const std::int64_t pixels = dim_product({h, w});
   MLUOPS_RETURN_IF_FINISHED(has_image_sizes(
       args.y, {{0, n, "the batch"}, {1, h, "the height"}, {2, w, "the width"}, {3, pixels, "height * width"}}));
-  MLUOPS_RETURN_IF_FINISHED(are_dense({args.x, args.y}, MLUOP_STATUS_BAD_PARAM));
-  if (const Status s = all_countable({args.x, args.y}, contract); s.failed()) {
+  MLUOPS_RETURN_IF_FINISHED(check_each({args.x, args.y}, is_dense, MLUOP_STATUS_BAD_PARAM));
+  if (const Status s = check_each({args.x, args.y}, is_countable, contract); s.failed()) {
     return Status::bad_param(s.text());
   }
   if (any_empty({args.x, args.y})) return Status::nothing_to_do();
-  MLUOPS_RETURN_IF_FINISHED(have_data({args.x, args.y}));
+  MLUOPS_RETURN_IF_FINISHED(check_each({args.x, args.y}, has_data));
   MLUOPS_RETURN_IF_FINISHED(share_nothing({args.x}, {args.y}));
   problem = {{args.x.desc->dtype, n, h, w, args.h_mask, args.w_mask, args.psa_type},
              args.x.data,
@@ -40,9 +40,9 @@ Status check_psamask_forward(const PsamaskForwardArgs& args, mluopsPsamaskForwar
 Status check_psamask_backward(const PsamaskBackwardArgs& args, mluopsPsamaskBackwardProblem& problem) {
   MLUOPS_RETURN_IF_FINISHED(not_null("handle", args.handle));
   MLUOPS_RETURN_IF_FINISHED(have_descs({args.dy, args.dx}));
-  MLUOPS_RETURN_IF_FINISHED(have_rank(4, {args.dx, args.dy}));
+  MLUOPS_RETURN_IF_FINISHED(check_each({args.dx, args.dy}, has_rank, 4));
   const mluOpExtContract_t contract = args.handle->contract;
-  MLUOPS_RETURN_IF_FINISHED(have_image_layout({args.dx, args.dy}, args.dx, contract));
+  MLUOPS_RETURN_IF_FINISHED(check_each({args.dx, args.dy}, has_image_layout, args.dx, contract));
   MLUOPS_RETURN_IF_FINISHED(are_float({args.dy, args.dx}, contract));
   MLUOPS_RETURN_IF_FINISHED(in_range("psa_type", args.psa_type, 0, 1));
   MLUOPS_RETURN_IF_FINISHED(at_least("h_mask", args.h_mask, 0));
@@ -55,12 +55,12 @@ Status check_psamask_backward(const PsamaskBackwardArgs& args, mluopsPsamaskBack
   const std::int64_t pixels = dim_product({h, w});
   MLUOPS_RETURN_IF_FINISHED(has_image_sizes(
       args.dy, {{0, n, "the batch"}, {1, h, "the height"}, {2, w, "the width"}, {3, pixels, "height * width"}}));
-  MLUOPS_RETURN_IF_FINISHED(are_dense({args.dy, args.dx}, MLUOP_STATUS_BAD_PARAM));
-  if (const Status s = all_countable({args.dy, args.dx}, contract); s.failed()) {
+  MLUOPS_RETURN_IF_FINISHED(check_each({args.dy, args.dx}, is_dense, MLUOP_STATUS_BAD_PARAM));
+  if (const Status s = check_each({args.dy, args.dx}, is_countable, contract); s.failed()) {
     return Status::bad_param(s.text());
   }
   if (any_empty({args.dx, args.dy})) return Status::nothing_to_do();
-  MLUOPS_RETURN_IF_FINISHED(have_data({args.dy, args.dx}));
+  MLUOPS_RETURN_IF_FINISHED(check_each({args.dy, args.dx}, has_data));
   MLUOPS_RETURN_IF_FINISHED(share_nothing({args.dy}, {args.dx}));
   problem = {{args.dy.desc->dtype, n, h, w, args.h_mask, args.w_mask, args.psa_type},
              args.dy.data,

@@ -22,11 +22,11 @@ Status check_roi_align_forward_form(const RoiAlignForwardArgs& args) {
   const mluOpRoiAlignStruct& desc = *args.roialign_desc;
   MLUOPS_RETURN_IF_FINISHED(check_roi_align_descriptor(desc));
   const mluOpExtContract_t contract = args.handle->contract;
-  MLUOPS_RETURN_IF_FINISHED(have_image_layout({args.input, args.output}, args.input, contract));
-  MLUOPS_RETURN_IF_FINISHED(have_rank(4, {args.input, args.output}));
+  MLUOPS_RETURN_IF_FINISHED(check_each({args.input, args.output}, has_image_layout, args.input, contract));
+  MLUOPS_RETURN_IF_FINISHED(check_each({args.input, args.output}, has_rank, 4));
   MLUOPS_RETURN_IF_FINISHED(has_rank(args.boxes, 2));
   MLUOPS_RETURN_IF_FINISHED(has_float_dtype(args.input, contract));
-  MLUOPS_RETURN_IF_FINISHED(have_dtype_of({args.output, args.boxes}, args.input));
+  MLUOPS_RETURN_IF_FINISHED(check_each({args.output, args.boxes}, same_dtype, args.input));
   MLUOPS_RETURN_IF_FINISHED(has_sizes(args.boxes, {{1, 5, "batch index, x1, y1, x2, y2"}}));
   const std::int64_t rois = size_of(args.boxes, 0);
   const std::int64_t c = size_of(args.input, Axis::kC);
@@ -36,12 +36,12 @@ Status check_roi_align_forward_form(const RoiAlignForwardArgs& args) {
                                                           {3, c, "the channels of the image"}}));
   if (std::int64_t{desc.pool_mode} == 0) MLUOPS_RETURN_IF_FINISHED(have_descs({args.argmax_x, args.argmax_y}));
   if (std::int64_t{desc.pool_mode} == 0)
-    MLUOPS_RETURN_IF_FINISHED(have_image_layout({args.argmax_x, args.argmax_y}, args.input, contract));
+    MLUOPS_RETURN_IF_FINISHED(check_each({args.argmax_x, args.argmax_y}, has_image_layout, args.input, contract));
   if (std::int64_t{desc.pool_mode} == 0)
-    MLUOPS_RETURN_IF_FINISHED(have_dtype_of({args.argmax_x, args.argmax_y}, args.output));
+    MLUOPS_RETURN_IF_FINISHED(check_each({args.argmax_x, args.argmax_y}, same_dtype, args.output));
   if (std::int64_t{desc.pool_mode} == 0) MLUOPS_RETURN_IF_FINISHED(same_dims(args.argmax_x, args.output));
   if (std::int64_t{desc.pool_mode} == 0) MLUOPS_RETURN_IF_FINISHED(same_dims(args.argmax_y, args.output));
-  MLUOPS_RETURN_IF_FINISHED(are_dense({args.input, args.boxes, args.output}, MLUOP_STATUS_NOT_SUPPORTED));
+  MLUOPS_RETURN_IF_FINISHED(check_each({args.input, args.boxes, args.output}, is_dense, MLUOP_STATUS_NOT_SUPPORTED));
   return Status::go_on();
 }
 
@@ -51,14 +51,15 @@ Status check_roi_align_forward(const RoiAlignForwardArgs& args, mluopsRoiAlignFo
   MLUOPS_RETURN_IF_FINISHED(check_roi_align_forward_form(args));
   const mluOpRoiAlignStruct& desc = *args.roialign_desc;
   if (std::int64_t{desc.pool_mode} == 0)
-    MLUOPS_RETURN_IF_FINISHED(are_dense({args.argmax_x, args.argmax_y}, MLUOP_STATUS_NOT_SUPPORTED));
+    MLUOPS_RETURN_IF_FINISHED(check_each({args.argmax_x, args.argmax_y}, is_dense, MLUOP_STATUS_NOT_SUPPORTED));
   const mluOpExtContract_t contract = args.handle->contract;
-  MLUOPS_RETURN_IF_FINISHED(all_countable({args.input, args.boxes, args.output}, contract));
+  MLUOPS_RETURN_IF_FINISHED(check_each({args.input, args.boxes, args.output}, is_countable, contract));
   if (std::int64_t{desc.pool_mode} == 0)
-    MLUOPS_RETURN_IF_FINISHED(all_countable({args.argmax_x, args.argmax_y}, contract));
+    MLUOPS_RETURN_IF_FINISHED(check_each({args.argmax_x, args.argmax_y}, is_countable, contract));
   if (any_empty({args.input, args.output})) return Status::nothing_to_do();
-  MLUOPS_RETURN_IF_FINISHED(have_data({args.input, args.boxes, args.output}));
-  if (std::int64_t{desc.pool_mode} == 0) MLUOPS_RETURN_IF_FINISHED(have_data({args.argmax_x, args.argmax_y}));
+  MLUOPS_RETURN_IF_FINISHED(check_each({args.input, args.boxes, args.output}, has_data));
+  if (std::int64_t{desc.pool_mode} == 0)
+    MLUOPS_RETURN_IF_FINISHED(check_each({args.argmax_x, args.argmax_y}, has_data));
   const TensorArg used_argmax_x =
       std::int64_t{desc.pool_mode} == 0 ? args.argmax_x : TensorArg{"argmax_x", nullptr, nullptr};
   const TensorArg used_argmax_y =
@@ -88,11 +89,11 @@ Status check_roi_align_backward_form(const RoiAlignBackwardArgs& args) {
   MLUOPS_RETURN_IF_FINISHED(not_null("handle", args.handle));
   MLUOPS_RETURN_IF_FINISHED(have_descs({args.grads, args.boxes, args.grads_image}));
   const mluOpExtContract_t contract = args.handle->contract;
-  MLUOPS_RETURN_IF_FINISHED(have_image_layout({args.grads_image, args.grads}, args.grads_image, contract));
-  MLUOPS_RETURN_IF_FINISHED(have_rank(4, {args.grads_image, args.grads}));
+  MLUOPS_RETURN_IF_FINISHED(check_each({args.grads_image, args.grads}, has_image_layout, args.grads_image, contract));
+  MLUOPS_RETURN_IF_FINISHED(check_each({args.grads_image, args.grads}, has_rank, 4));
   MLUOPS_RETURN_IF_FINISHED(has_rank(args.boxes, 2));
   MLUOPS_RETURN_IF_FINISHED(has_float_dtype(args.grads_image, contract));
-  MLUOPS_RETURN_IF_FINISHED(have_dtype_of({args.grads, args.boxes}, args.grads_image));
+  MLUOPS_RETURN_IF_FINISHED(check_each({args.grads, args.boxes}, same_dtype, args.grads_image));
   MLUOPS_RETURN_IF_FINISHED(has_sizes(args.boxes, {{1, 5, "batch index, x1, y1, x2, y2"}}));
   const std::int64_t rois = size_of(args.boxes, 0);
   const std::int64_t c = size_of(args.grads_image, Axis::kC);
@@ -109,14 +110,14 @@ Status check_roi_align_backward_form(const RoiAlignBackwardArgs& args) {
   MLUOPS_RETURN_IF_FINISHED(in_range("pool_mode", args.pool_mode, 0, 1));
   if (std::int64_t{args.pool_mode} == 0) MLUOPS_RETURN_IF_FINISHED(have_descs({args.argmax_x, args.argmax_y}));
   if (std::int64_t{args.pool_mode} == 0)
-    MLUOPS_RETURN_IF_FINISHED(have_image_layout({args.argmax_x, args.argmax_y}, args.grads_image, contract));
+    MLUOPS_RETURN_IF_FINISHED(check_each({args.argmax_x, args.argmax_y}, has_image_layout, args.grads_image, contract));
   if (std::int64_t{args.pool_mode} == 0)
-    MLUOPS_RETURN_IF_FINISHED(have_dtype_of({args.argmax_x, args.argmax_y}, args.grads));
+    MLUOPS_RETURN_IF_FINISHED(check_each({args.argmax_x, args.argmax_y}, same_dtype, args.grads));
   if (std::int64_t{args.pool_mode} == 0) MLUOPS_RETURN_IF_FINISHED(same_dims(args.argmax_x, args.grads));
   if (std::int64_t{args.pool_mode} == 0) MLUOPS_RETURN_IF_FINISHED(same_dims(args.argmax_y, args.grads));
-  MLUOPS_RETURN_IF_FINISHED(are_dense({args.grads, args.boxes}, MLUOP_STATUS_NOT_SUPPORTED));
+  MLUOPS_RETURN_IF_FINISHED(check_each({args.grads, args.boxes}, is_dense, MLUOP_STATUS_NOT_SUPPORTED));
   if (std::int64_t{args.pool_mode} == 0)
-    MLUOPS_RETURN_IF_FINISHED(are_dense({args.argmax_x, args.argmax_y}, MLUOP_STATUS_NOT_SUPPORTED));
+    MLUOPS_RETURN_IF_FINISHED(check_each({args.argmax_x, args.argmax_y}, is_dense, MLUOP_STATUS_NOT_SUPPORTED));
   return Status::go_on();
 }
 
@@ -124,16 +125,16 @@ Status check_roi_align_backward_form(const RoiAlignBackwardArgs& args) {
 
 Status check_roi_align_backward(const RoiAlignBackwardArgs& args, mluopsRoiAlignBackwardProblem& problem) {
   MLUOPS_RETURN_IF_FINISHED(check_roi_align_backward_form(args));
-  MLUOPS_RETURN_IF_FINISHED(are_dense({args.grads_image}, MLUOP_STATUS_NOT_SUPPORTED));
+  MLUOPS_RETURN_IF_FINISHED(is_dense(args.grads_image, MLUOP_STATUS_NOT_SUPPORTED));
   const mluOpExtContract_t contract = args.handle->contract;
-  MLUOPS_RETURN_IF_FINISHED(all_countable({args.grads, args.boxes, args.grads_image}, contract));
+  MLUOPS_RETURN_IF_FINISHED(check_each({args.grads, args.boxes, args.grads_image}, is_countable, contract));
   if (std::int64_t{args.pool_mode} == 0)
-    MLUOPS_RETURN_IF_FINISHED(all_countable({args.argmax_x, args.argmax_y}, contract));
+    MLUOPS_RETURN_IF_FINISHED(check_each({args.argmax_x, args.argmax_y}, is_countable, contract));
   if (is_empty(args.grads_image)) return Status::nothing_to_do();
-  MLUOPS_RETURN_IF_FINISHED(have_data({args.grads_image}));
-  if (!is_empty(args.grads)) MLUOPS_RETURN_IF_FINISHED(have_data({args.grads, args.boxes}));
+  MLUOPS_RETURN_IF_FINISHED(has_data(args.grads_image));
+  if (!is_empty(args.grads)) MLUOPS_RETURN_IF_FINISHED(check_each({args.grads, args.boxes}, has_data));
   if (!is_empty(args.grads) && std::int64_t{args.pool_mode} == 0)
-    MLUOPS_RETURN_IF_FINISHED(have_data({args.argmax_x, args.argmax_y}));
+    MLUOPS_RETURN_IF_FINISHED(check_each({args.argmax_x, args.argmax_y}, has_data));
   const TensorArg used_argmax_x =
       std::int64_t{args.pool_mode} == 0 ? args.argmax_x : TensorArg{"argmax_x", nullptr, nullptr};
   const TensorArg used_argmax_y =
@@ -163,11 +164,11 @@ Status check_roi_align_mean_backward(const RoiAlignMeanBackwardArgs& args, mluop
   MLUOPS_RETURN_IF_FINISHED(not_null("handle", args.handle));
   MLUOPS_RETURN_IF_FINISHED(have_descs({args.grads, args.boxes, args.grads_image}));
   const mluOpExtContract_t contract = args.handle->contract;
-  MLUOPS_RETURN_IF_FINISHED(have_image_layout({args.grads_image, args.grads}, args.grads_image, contract));
-  MLUOPS_RETURN_IF_FINISHED(have_rank(4, {args.grads_image, args.grads}));
+  MLUOPS_RETURN_IF_FINISHED(check_each({args.grads_image, args.grads}, has_image_layout, args.grads_image, contract));
+  MLUOPS_RETURN_IF_FINISHED(check_each({args.grads_image, args.grads}, has_rank, 4));
   MLUOPS_RETURN_IF_FINISHED(has_rank(args.boxes, 2));
   MLUOPS_RETURN_IF_FINISHED(has_float_dtype(args.grads_image, contract));
-  MLUOPS_RETURN_IF_FINISHED(have_dtype_of({args.grads, args.boxes}, args.grads_image));
+  MLUOPS_RETURN_IF_FINISHED(check_each({args.grads, args.boxes}, same_dtype, args.grads_image));
   MLUOPS_RETURN_IF_FINISHED(has_sizes(args.boxes, {{1, 5, "batch index, x1, y1, x2, y2"}}));
   const std::int64_t rois = size_of(args.boxes, 0);
   const std::int64_t c = size_of(args.grads_image, Axis::kC);
@@ -181,11 +182,12 @@ Status check_roi_align_mean_backward(const RoiAlignMeanBackwardArgs& args, mluop
   if (!(pooled_w >= 1)) {
     return Status::bad_param(text_of("width of grads: wanted >= 1, got ", pooled_w));
   }
-  MLUOPS_RETURN_IF_FINISHED(are_dense({args.grads, args.boxes, args.grads_image}, MLUOP_STATUS_NOT_SUPPORTED));
-  MLUOPS_RETURN_IF_FINISHED(all_countable({args.grads, args.boxes, args.grads_image}, contract));
+  MLUOPS_RETURN_IF_FINISHED(
+      check_each({args.grads, args.boxes, args.grads_image}, is_dense, MLUOP_STATUS_NOT_SUPPORTED));
+  MLUOPS_RETURN_IF_FINISHED(check_each({args.grads, args.boxes, args.grads_image}, is_countable, contract));
   if (is_empty(args.grads_image)) return Status::nothing_to_do();
-  MLUOPS_RETURN_IF_FINISHED(have_data({args.grads_image}));
-  if (!is_empty(args.grads)) MLUOPS_RETURN_IF_FINISHED(have_data({args.grads, args.boxes}));
+  MLUOPS_RETURN_IF_FINISHED(has_data(args.grads_image));
+  if (!is_empty(args.grads)) MLUOPS_RETURN_IF_FINISHED(check_each({args.grads, args.boxes}, has_data));
   MLUOPS_RETURN_IF_FINISHED(share_nothing({args.grads, args.boxes}, {args.grads_image}));
   const std::int64_t batch = size_of(args.grads_image, Axis::kN);
   MLUOPS_RETURN_IF_FINISHED(check_batch_indices(args.boxes, batch));

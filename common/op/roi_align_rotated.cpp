@@ -17,13 +17,13 @@ Status check_roi_align_rotated_forward_form(const RoiAlignRotatedForwardArgs& ar
   MLUOPS_RETURN_IF_FINISHED(is_not_negative("spatial_scale", args.spatial_scale.value));
   const mluOpExtContract_t contract = args.handle->contract;
   MLUOPS_RETURN_IF_FINISHED(has_image_layout(args.features, args.features, contract));
-  MLUOPS_RETURN_IF_FINISHED(are_arrays({args.rois}));
+  MLUOPS_RETURN_IF_FINISHED(has_layout(args.rois, MLUOP_LAYOUT_ARRAY));
   MLUOPS_RETURN_IF_FINISHED(has_image_layout(args.output, args.features, contract));
   MLUOPS_RETURN_IF_FINISHED(has_rank(args.features, 4));
   MLUOPS_RETURN_IF_FINISHED(has_rank(args.rois, 2));
   MLUOPS_RETURN_IF_FINISHED(has_rank(args.output, 4));
   MLUOPS_RETURN_IF_FINISHED(has_float_dtype(args.features, contract));
-  MLUOPS_RETURN_IF_FINISHED(have_dtype_of({args.rois, args.output}, args.features));
+  MLUOPS_RETURN_IF_FINISHED(check_each({args.rois, args.output}, same_dtype, args.features));
   MLUOPS_RETURN_IF_FINISHED(has_sizes(args.rois, {{1, 6, "batch index, x, y, w, h, rotation"}}));
   return Status::go_on();
 }
@@ -39,11 +39,11 @@ Status check_roi_align_rotated_forward(const RoiAlignRotatedForwardArgs& args,
                                                           {1, args.pooled_height, "pooled_height"},
                                                           {2, args.pooled_width, "pooled_width"},
                                                           {3, c, "the channels of the image"}}));
-  MLUOPS_RETURN_IF_FINISHED(are_dense({args.features, args.rois, args.output}, MLUOP_STATUS_NOT_SUPPORTED));
+  MLUOPS_RETURN_IF_FINISHED(check_each({args.features, args.rois, args.output}, is_dense, MLUOP_STATUS_NOT_SUPPORTED));
   const mluOpExtContract_t contract = args.handle->contract;
-  MLUOPS_RETURN_IF_FINISHED(all_countable({args.features, args.rois, args.output}, contract));
+  MLUOPS_RETURN_IF_FINISHED(check_each({args.features, args.rois, args.output}, is_countable, contract));
   if (any_empty({args.features, args.output})) return Status::nothing_to_do();
-  MLUOPS_RETURN_IF_FINISHED(have_data({args.features, args.rois, args.output}));
+  MLUOPS_RETURN_IF_FINISHED(check_each({args.features, args.rois, args.output}, has_data));
   MLUOPS_RETURN_IF_FINISHED(share_nothing({args.features, args.rois}, {args.output}));
   const std::int64_t batch = size_of(args.features, Axis::kN);
   MLUOPS_RETURN_IF_FINISHED(check_batch_indices(args.rois, batch));
@@ -70,13 +70,13 @@ Status check_roi_align_rotated_backward_form(const RoiAlignRotatedBackwardArgs& 
   MLUOPS_RETURN_IF_FINISHED(is_not_negative("spatial_scale", args.spatial_scale.value));
   const mluOpExtContract_t contract = args.handle->contract;
   MLUOPS_RETURN_IF_FINISHED(has_image_layout(args.top_grad, args.bottom_grad, contract));
-  MLUOPS_RETURN_IF_FINISHED(are_arrays({args.rois}));
+  MLUOPS_RETURN_IF_FINISHED(has_layout(args.rois, MLUOP_LAYOUT_ARRAY));
   MLUOPS_RETURN_IF_FINISHED(has_image_layout(args.bottom_grad, args.bottom_grad, contract));
   MLUOPS_RETURN_IF_FINISHED(has_rank(args.top_grad, 4));
   MLUOPS_RETURN_IF_FINISHED(has_rank(args.rois, 2));
   MLUOPS_RETURN_IF_FINISHED(has_rank(args.bottom_grad, 4));
   MLUOPS_RETURN_IF_FINISHED(has_float_dtype(args.bottom_grad, contract));
-  MLUOPS_RETURN_IF_FINISHED(have_dtype_of({args.top_grad, args.rois}, args.bottom_grad));
+  MLUOPS_RETURN_IF_FINISHED(check_each({args.top_grad, args.rois}, same_dtype, args.bottom_grad));
   MLUOPS_RETURN_IF_FINISHED(has_sizes(args.rois, {{1, 6, "batch index, x, y, w, h, rotation"}}));
   return Status::go_on();
 }
@@ -92,12 +92,13 @@ Status check_roi_align_rotated_backward(const RoiAlignRotatedBackwardArgs& args,
                                                             {1, args.pooled_height, "pooled_height"},
                                                             {2, args.pooled_width, "pooled_width"},
                                                             {3, c, "the channels of the image"}}));
-  MLUOPS_RETURN_IF_FINISHED(are_dense({args.top_grad, args.rois, args.bottom_grad}, MLUOP_STATUS_NOT_SUPPORTED));
+  MLUOPS_RETURN_IF_FINISHED(
+      check_each({args.top_grad, args.rois, args.bottom_grad}, is_dense, MLUOP_STATUS_NOT_SUPPORTED));
   const mluOpExtContract_t contract = args.handle->contract;
-  MLUOPS_RETURN_IF_FINISHED(all_countable({args.top_grad, args.rois, args.bottom_grad}, contract));
+  MLUOPS_RETURN_IF_FINISHED(check_each({args.top_grad, args.rois, args.bottom_grad}, is_countable, contract));
   if (is_empty(args.bottom_grad)) return Status::nothing_to_do();
-  MLUOPS_RETURN_IF_FINISHED(have_data({args.bottom_grad}));
-  if (!is_empty(args.top_grad)) MLUOPS_RETURN_IF_FINISHED(have_data({args.top_grad, args.rois}));
+  MLUOPS_RETURN_IF_FINISHED(has_data(args.bottom_grad));
+  if (!is_empty(args.top_grad)) MLUOPS_RETURN_IF_FINISHED(check_each({args.top_grad, args.rois}, has_data));
   MLUOPS_RETURN_IF_FINISHED(share_nothing({args.top_grad, args.rois}, {args.bottom_grad}));
   const std::int64_t batch = size_of(args.bottom_grad, Axis::kN);
   MLUOPS_RETURN_IF_FINISHED(check_batch_indices(args.rois, batch));

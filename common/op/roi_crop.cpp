@@ -10,11 +10,11 @@ Status check_roi_crop_forward(const RoiCropForwardArgs& args, mluopsRoiCropForwa
   MLUOPS_RETURN_IF_FINISHED(have_descs({args.input, args.grid, args.output}));
   const mluOpExtContract_t contract = args.handle->contract;
   MLUOPS_RETURN_IF_FINISHED(has_image_layout(args.input, args.input, contract));
-  MLUOPS_RETURN_IF_FINISHED(are_arrays({args.grid}));
+  MLUOPS_RETURN_IF_FINISHED(has_layout(args.grid, MLUOP_LAYOUT_ARRAY));
   MLUOPS_RETURN_IF_FINISHED(has_image_layout(args.output, args.input, contract));
-  MLUOPS_RETURN_IF_FINISHED(have_rank(4, {args.input, args.grid, args.output}));
+  MLUOPS_RETURN_IF_FINISHED(check_each({args.input, args.grid, args.output}, has_rank, 4));
   MLUOPS_RETURN_IF_FINISHED(is_float(args.input, contract));
-  MLUOPS_RETURN_IF_FINISHED(have_dtype_of({args.grid, args.output}, args.input));
+  MLUOPS_RETURN_IF_FINISHED(check_each({args.grid, args.output}, same_dtype, args.input));
   MLUOPS_RETURN_IF_FINISHED(has_sizes(args.grid, {{3, 2, "y, x"}}));
   const std::int64_t grids = size_of(args.grid, 0);
   const std::int64_t out_h = size_of(args.grid, 1);
@@ -24,12 +24,12 @@ Status check_roi_crop_forward(const RoiCropForwardArgs& args, mluopsRoiCropForwa
                                                           {1, out_h, "the height of a grid"},
                                                           {2, out_w, "the width of a grid"},
                                                           {3, c, "the channels of the images"}}));
-  MLUOPS_RETURN_IF_FINISHED(are_dense({args.input, args.grid, args.output}, MLUOP_STATUS_NOT_SUPPORTED));
-  MLUOPS_RETURN_IF_FINISHED(all_countable({args.input, args.grid, args.output}, contract));
+  MLUOPS_RETURN_IF_FINISHED(check_each({args.input, args.grid, args.output}, is_dense, MLUOP_STATUS_NOT_SUPPORTED));
+  MLUOPS_RETURN_IF_FINISHED(check_each({args.input, args.grid, args.output}, is_countable, contract));
   MLUOPS_RETURN_IF_FINISHED(not_empty(args.input));
   MLUOPS_RETURN_IF_FINISHED(not_empty(args.grid));
   MLUOPS_RETURN_IF_FINISHED(not_empty(args.output));
-  MLUOPS_RETURN_IF_FINISHED(have_data({args.input, args.grid, args.output}));
+  MLUOPS_RETURN_IF_FINISHED(check_each({args.input, args.grid, args.output}, has_data));
   const std::int64_t batch = size_of(args.input, Axis::kN);
   if (!(grids % batch == 0)) {
     return Status::bad_param(text_of("grid: wanted dimension 0 to be a multiple of ", batch,
@@ -51,11 +51,11 @@ Status check_roi_crop_backward(const RoiCropBackwardArgs& args, mluopsRoiCropBac
   MLUOPS_RETURN_IF_FINISHED(have_descs({args.grad_output, args.grid, args.grad_input}));
   const mluOpExtContract_t contract = args.handle->contract;
   MLUOPS_RETURN_IF_FINISHED(has_image_layout(args.grad_output, args.grad_input, contract));
-  MLUOPS_RETURN_IF_FINISHED(are_arrays({args.grid}));
+  MLUOPS_RETURN_IF_FINISHED(has_layout(args.grid, MLUOP_LAYOUT_ARRAY));
   MLUOPS_RETURN_IF_FINISHED(has_image_layout(args.grad_input, args.grad_input, contract));
-  MLUOPS_RETURN_IF_FINISHED(have_rank(4, {args.grad_output, args.grid, args.grad_input}));
+  MLUOPS_RETURN_IF_FINISHED(check_each({args.grad_output, args.grid, args.grad_input}, has_rank, 4));
   MLUOPS_RETURN_IF_FINISHED(is_float(args.grad_input, contract));
-  MLUOPS_RETURN_IF_FINISHED(have_dtype_of({args.grad_output, args.grid}, args.grad_input));
+  MLUOPS_RETURN_IF_FINISHED(check_each({args.grad_output, args.grid}, same_dtype, args.grad_input));
   MLUOPS_RETURN_IF_FINISHED(has_sizes(args.grid, {{3, 2, "y, x"}}));
   const std::int64_t grids = size_of(args.grid, 0);
   const std::int64_t out_h = size_of(args.grid, 1);
@@ -65,12 +65,13 @@ Status check_roi_crop_backward(const RoiCropBackwardArgs& args, mluopsRoiCropBac
                                                                {1, out_h, "the height of a grid"},
                                                                {2, out_w, "the width of a grid"},
                                                                {3, c, "the channels of the images"}}));
-  MLUOPS_RETURN_IF_FINISHED(are_dense({args.grad_output, args.grid, args.grad_input}, MLUOP_STATUS_NOT_SUPPORTED));
-  MLUOPS_RETURN_IF_FINISHED(all_countable({args.grad_output, args.grid, args.grad_input}, contract));
+  MLUOPS_RETURN_IF_FINISHED(
+      check_each({args.grad_output, args.grid, args.grad_input}, is_dense, MLUOP_STATUS_NOT_SUPPORTED));
+  MLUOPS_RETURN_IF_FINISHED(check_each({args.grad_output, args.grid, args.grad_input}, is_countable, contract));
   MLUOPS_RETURN_IF_FINISHED(not_empty(args.grad_input));
   MLUOPS_RETURN_IF_FINISHED(not_empty(args.grid));
   MLUOPS_RETURN_IF_FINISHED(not_empty(args.grad_output));
-  MLUOPS_RETURN_IF_FINISHED(have_data({args.grad_output, args.grid, args.grad_input}));
+  MLUOPS_RETURN_IF_FINISHED(check_each({args.grad_output, args.grid, args.grad_input}, has_data));
   const std::int64_t batch = size_of(args.grad_input, Axis::kN);
   if (!(grids % batch == 0)) {
     return Status::bad_param(text_of("grid: wanted dimension 0 to be a multiple of ", batch,

@@ -20,13 +20,13 @@ Status check_roi_pool_forward_form(const RoiPoolForwardArgs& args) {
     return Status::bad_param(text_of("spatial_scale: wanted > 0 and <= 1, got ", args.spatial_scale.value));
   }
   MLUOPS_RETURN_IF_FINISHED(has_image_layout(args.input, args.input, contract));
-  MLUOPS_RETURN_IF_FINISHED(are_arrays({args.rois}));
+  MLUOPS_RETURN_IF_FINISHED(has_layout(args.rois, MLUOP_LAYOUT_ARRAY));
   MLUOPS_RETURN_IF_FINISHED(has_image_layout(args.output, args.input, contract));
   MLUOPS_RETURN_IF_FINISHED(has_rank(args.input, 4));
   MLUOPS_RETURN_IF_FINISHED(has_rank(args.rois, 2));
   MLUOPS_RETURN_IF_FINISHED(has_rank(args.output, 4));
   MLUOPS_RETURN_IF_FINISHED(has_float_dtype(args.input, contract));
-  MLUOPS_RETURN_IF_FINISHED(have_dtype_of({args.rois, args.output}, args.input));
+  MLUOPS_RETURN_IF_FINISHED(check_each({args.rois, args.output}, same_dtype, args.input));
   MLUOPS_RETURN_IF_FINISHED(has_sizes(args.rois, {{1, 5, "batch index, x1, y1, x2, y2"}}));
   const std::int64_t rois = size_of(args.rois, 0);
   const std::int64_t c = size_of(args.input, Axis::kC);
@@ -44,12 +44,12 @@ Status check_roi_pool_forward_form(const RoiPoolForwardArgs& args) {
 
 Status check_roi_pool_forward(const RoiPoolForwardArgs& args, mluopsRoiPoolForwardProblem& problem) {
   MLUOPS_RETURN_IF_FINISHED(check_roi_pool_forward_form(args));
-  MLUOPS_RETURN_IF_FINISHED(are_dense({args.input, args.rois, args.output}, MLUOP_STATUS_NOT_SUPPORTED));
+  MLUOPS_RETURN_IF_FINISHED(check_each({args.input, args.rois, args.output}, is_dense, MLUOP_STATUS_NOT_SUPPORTED));
   const mluOpExtContract_t contract = args.handle->contract;
-  MLUOPS_RETURN_IF_FINISHED(all_countable({args.input, args.rois, args.output}, contract));
+  MLUOPS_RETURN_IF_FINISHED(check_each({args.input, args.rois, args.output}, is_countable, contract));
   MLUOPS_RETURN_IF_FINISHED(has_countable_pixels(args.input));
   if (any_empty({args.input, args.output})) return Status::nothing_to_do();
-  MLUOPS_RETURN_IF_FINISHED(have_data({args.input, args.rois, args.output}));
+  MLUOPS_RETURN_IF_FINISHED(check_each({args.input, args.rois, args.output}, has_data));
   MLUOPS_RETURN_IF_FINISHED(share_nothing({args.input, args.rois}, {args.output, args.argmax}));
   const std::int64_t batch = size_of(args.input, Axis::kN);
   MLUOPS_RETURN_IF_FINISHED(check_batch_indices(args.rois, batch));
@@ -83,13 +83,13 @@ Status check_roi_pool_backward_form(const RoiPoolBackwardArgs& args) {
     return Status::bad_param(text_of("spatial_scale: wanted > 0 and <= 1, got ", args.spatial_scale.value));
   }
   MLUOPS_RETURN_IF_FINISHED(has_image_layout(args.grads, args.grads_image, contract));
-  MLUOPS_RETURN_IF_FINISHED(are_arrays({args.rois}));
-  MLUOPS_RETURN_IF_FINISHED(have_image_layout({args.argmax, args.grads_image}, args.grads_image, contract));
+  MLUOPS_RETURN_IF_FINISHED(has_layout(args.rois, MLUOP_LAYOUT_ARRAY));
+  MLUOPS_RETURN_IF_FINISHED(check_each({args.argmax, args.grads_image}, has_image_layout, args.grads_image, contract));
   MLUOPS_RETURN_IF_FINISHED(has_rank(args.grads, 4));
   MLUOPS_RETURN_IF_FINISHED(has_rank(args.rois, 2));
-  MLUOPS_RETURN_IF_FINISHED(have_rank(4, {args.argmax, args.grads_image}));
+  MLUOPS_RETURN_IF_FINISHED(check_each({args.argmax, args.grads_image}, has_rank, 4));
   MLUOPS_RETURN_IF_FINISHED(has_float_dtype(args.grads_image, contract));
-  MLUOPS_RETURN_IF_FINISHED(have_dtype_of({args.grads, args.rois}, args.grads_image));
+  MLUOPS_RETURN_IF_FINISHED(check_each({args.grads, args.rois}, same_dtype, args.grads_image));
   MLUOPS_RETURN_IF_FINISHED(has_dtype(args.argmax, MLUOP_DTYPE_INT32));
   MLUOPS_RETURN_IF_FINISHED(has_sizes(args.rois, {{1, 5, "batch index, x1, y1, x2, y2"}}));
   const std::int64_t rois = size_of(args.rois, 0);
@@ -110,13 +110,13 @@ Status check_roi_pool_backward_form(const RoiPoolBackwardArgs& args) {
 Status check_roi_pool_backward(const RoiPoolBackwardArgs& args, mluopsRoiPoolBackwardProblem& problem) {
   MLUOPS_RETURN_IF_FINISHED(check_roi_pool_backward_form(args));
   MLUOPS_RETURN_IF_FINISHED(
-      are_dense({args.grads, args.rois, args.argmax, args.grads_image}, MLUOP_STATUS_NOT_SUPPORTED));
+      check_each({args.grads, args.rois, args.argmax, args.grads_image}, is_dense, MLUOP_STATUS_NOT_SUPPORTED));
   const mluOpExtContract_t contract = args.handle->contract;
-  MLUOPS_RETURN_IF_FINISHED(all_countable({args.grads, args.rois, args.argmax, args.grads_image}, contract));
+  MLUOPS_RETURN_IF_FINISHED(check_each({args.grads, args.rois, args.argmax, args.grads_image}, is_countable, contract));
   MLUOPS_RETURN_IF_FINISHED(has_countable_pixels(args.grads_image));
   if (is_empty(args.grads_image)) return Status::nothing_to_do();
-  MLUOPS_RETURN_IF_FINISHED(have_data({args.grads_image}));
-  if (!is_empty(args.grads)) MLUOPS_RETURN_IF_FINISHED(have_data({args.grads, args.rois, args.argmax}));
+  MLUOPS_RETURN_IF_FINISHED(has_data(args.grads_image));
+  if (!is_empty(args.grads)) MLUOPS_RETURN_IF_FINISHED(check_each({args.grads, args.rois, args.argmax}, has_data));
   MLUOPS_RETURN_IF_FINISHED(share_nothing({args.grads, args.rois, args.argmax}, {args.grads_image}));
   const std::int64_t batch = size_of(args.grads_image, Axis::kN);
   MLUOPS_RETURN_IF_FINISHED(check_batch_indices(args.rois, batch));

@@ -19,8 +19,8 @@ Status check_roiaware_pool3d_forward_form(const RoiawarePool3dForwardArgs& args)
   MLUOPS_RETURN_IF_FINISHED(in_range("out_x", args.out_x, 1, 256));
   MLUOPS_RETURN_IF_FINISHED(in_range("out_y", args.out_y, 1, 256));
   MLUOPS_RETURN_IF_FINISHED(in_range("out_z", args.out_z, 1, 256));
-  MLUOPS_RETURN_IF_FINISHED(have_rank(2, {args.rois, args.pts, args.pts_feature}));
-  MLUOPS_RETURN_IF_FINISHED(have_rank(5, {args.argmax, args.pts_idx_of_voxels, args.pooled_features}));
+  MLUOPS_RETURN_IF_FINISHED(check_each({args.rois, args.pts, args.pts_feature}, has_rank, 2));
+  MLUOPS_RETURN_IF_FINISHED(check_each({args.argmax, args.pts_idx_of_voxels, args.pooled_features}, has_rank, 5));
   MLUOPS_RETURN_IF_FINISHED(has_sizes(args.rois, {{0, args.boxes_num, "boxes_num"}, {1, 7, "numbers of a box"}}));
   MLUOPS_RETURN_IF_FINISHED(has_sizes(args.pts, {{0, args.pts_num, "pts_num"}, {1, 3, "coordinates of a point"}}));
   MLUOPS_RETURN_IF_FINISHED(
@@ -42,12 +42,12 @@ Status check_roiaware_pool3d_forward_form(const RoiawarePool3dForwardArgs& args)
                                                              {4, args.channels, "channels"}}));
   const mluOpExtContract_t contract = args.handle->contract;
   MLUOPS_RETURN_IF_FINISHED(has_float_dtype(args.rois, contract));
-  MLUOPS_RETURN_IF_FINISHED(have_dtype_of({args.pts, args.pts_feature}, args.rois));
-  MLUOPS_RETURN_IF_FINISHED(have_dtype({args.argmax, args.pts_idx_of_voxels}, MLUOP_DTYPE_INT32));
+  MLUOPS_RETURN_IF_FINISHED(check_each({args.pts, args.pts_feature}, same_dtype, args.rois));
+  MLUOPS_RETURN_IF_FINISHED(check_each({args.argmax, args.pts_idx_of_voxels}, has_dtype, MLUOP_DTYPE_INT32));
   MLUOPS_RETURN_IF_FINISHED(same_dtype(args.pooled_features, args.rois));
   MLUOPS_RETURN_IF_FINISHED(
-      are_dense({args.rois, args.pts, args.pts_feature, args.argmax, args.pts_idx_of_voxels, args.pooled_features},
-                MLUOP_STATUS_NOT_SUPPORTED));
+      check_each({args.rois, args.pts, args.pts_feature, args.argmax, args.pts_idx_of_voxels, args.pooled_features},
+                 is_dense, MLUOP_STATUS_NOT_SUPPORTED));
   return Status::go_on();
 }
 
@@ -57,16 +57,17 @@ Status check_roiaware_pool3d_forward(const RoiawarePool3dForwardArgs& args,
                                      mluopsRoiAwarePool3dForwardProblem& problem) {
   MLUOPS_RETURN_IF_FINISHED(check_roiaware_pool3d_forward_form(args));
   const mluOpExtContract_t contract = args.handle->contract;
-  MLUOPS_RETURN_IF_FINISHED(all_countable(
-      {args.rois, args.pts, args.pts_feature, args.argmax, args.pts_idx_of_voxels, args.pooled_features}, contract));
+  MLUOPS_RETURN_IF_FINISHED(
+      check_each({args.rois, args.pts, args.pts_feature, args.argmax, args.pts_idx_of_voxels, args.pooled_features},
+                 is_countable, contract));
   MLUOPS_RETURN_IF_FINISHED(not_empty(args.rois));
   MLUOPS_RETURN_IF_FINISHED(not_empty(args.pts));
   MLUOPS_RETURN_IF_FINISHED(not_empty(args.pts_feature));
   MLUOPS_RETURN_IF_FINISHED(not_empty(args.argmax));
   MLUOPS_RETURN_IF_FINISHED(not_empty(args.pts_idx_of_voxels));
   MLUOPS_RETURN_IF_FINISHED(not_empty(args.pooled_features));
-  MLUOPS_RETURN_IF_FINISHED(
-      have_data({args.rois, args.pts, args.pts_feature, args.argmax, args.pts_idx_of_voxels, args.pooled_features}));
+  MLUOPS_RETURN_IF_FINISHED(check_each(
+      {args.rois, args.pts, args.pts_feature, args.argmax, args.pts_idx_of_voxels, args.pooled_features}, has_data));
   if (args.workspace_size > 0) MLUOPS_RETURN_IF_FINISHED(not_null("workspace", args.workspace));
   MLUOPS_RETURN_IF_FINISHED(share_nothing({args.rois, args.pts, args.pts_feature},
                                           {args.argmax, args.pts_idx_of_voxels, args.pooled_features}));
@@ -92,7 +93,7 @@ Status check_roiaware_pool3d_backward_form(const RoiawarePool3dBackwardArgs& arg
   MLUOPS_RETURN_IF_FINISHED(in_range("out_z", args.out_z, 1, 256));
   MLUOPS_RETURN_IF_FINISHED(
       in_range("max_pts_each_voxel", args.max_pts_each_voxel, 1, std::numeric_limits<int>::max()));
-  MLUOPS_RETURN_IF_FINISHED(have_rank(5, {args.pts_idx_of_voxels, args.argmax, args.grad_out}));
+  MLUOPS_RETURN_IF_FINISHED(check_each({args.pts_idx_of_voxels, args.argmax, args.grad_out}, has_rank, 5));
   MLUOPS_RETURN_IF_FINISHED(has_rank(args.grad_in, 2));
   MLUOPS_RETURN_IF_FINISHED(has_sizes(args.grad_out, {{0, args.boxes_num, "boxes_num"},
                                                       {1, args.out_x, "out_x"},
@@ -112,7 +113,7 @@ Status check_roiaware_pool3d_backward_form(const RoiawarePool3dBackwardArgs& arg
   MLUOPS_RETURN_IF_FINISHED(has_sizes(args.grad_in, {{1, args.channels, "channels"}}));
   const mluOpExtContract_t contract = args.handle->contract;
   MLUOPS_RETURN_IF_FINISHED(has_float_dtype(args.grad_out, contract));
-  MLUOPS_RETURN_IF_FINISHED(have_dtype({args.pts_idx_of_voxels, args.argmax}, MLUOP_DTYPE_INT32));
+  MLUOPS_RETURN_IF_FINISHED(check_each({args.pts_idx_of_voxels, args.argmax}, has_dtype, MLUOP_DTYPE_INT32));
   MLUOPS_RETURN_IF_FINISHED(same_dtype(args.grad_in, args.grad_out));
   return Status::go_on();
 }
@@ -122,16 +123,16 @@ Status check_roiaware_pool3d_backward_form(const RoiawarePool3dBackwardArgs& arg
 Status check_roiaware_pool3d_backward(const RoiawarePool3dBackwardArgs& args,
                                       mluopsRoiAwarePool3dBackwardProblem& problem) {
   MLUOPS_RETURN_IF_FINISHED(check_roiaware_pool3d_backward_form(args));
-  MLUOPS_RETURN_IF_FINISHED(
-      are_dense({args.pts_idx_of_voxels, args.argmax, args.grad_out, args.grad_in}, MLUOP_STATUS_NOT_SUPPORTED));
+  MLUOPS_RETURN_IF_FINISHED(check_each({args.pts_idx_of_voxels, args.argmax, args.grad_out, args.grad_in}, is_dense,
+                                       MLUOP_STATUS_NOT_SUPPORTED));
   const mluOpExtContract_t contract = args.handle->contract;
   MLUOPS_RETURN_IF_FINISHED(
-      all_countable({args.pts_idx_of_voxels, args.argmax, args.grad_out, args.grad_in}, contract));
+      check_each({args.pts_idx_of_voxels, args.argmax, args.grad_out, args.grad_in}, is_countable, contract));
   MLUOPS_RETURN_IF_FINISHED(not_empty(args.pts_idx_of_voxels));
   MLUOPS_RETURN_IF_FINISHED(not_empty(args.argmax));
   MLUOPS_RETURN_IF_FINISHED(not_empty(args.grad_out));
   MLUOPS_RETURN_IF_FINISHED(not_empty(args.grad_in));
-  MLUOPS_RETURN_IF_FINISHED(have_data({args.pts_idx_of_voxels, args.argmax, args.grad_out, args.grad_in}));
+  MLUOPS_RETURN_IF_FINISHED(check_each({args.pts_idx_of_voxels, args.argmax, args.grad_out, args.grad_in}, has_data));
   MLUOPS_RETURN_IF_FINISHED(share_nothing({args.pts_idx_of_voxels, args.argmax, args.grad_out}, {args.grad_in}));
   const std::int64_t points = size_of(args.grad_in, 0);
   problem = {{args.grad_out.desc->dtype, args.boxes_num, points, args.channels, args.max_pts_each_voxel, args.out_x,
@@ -149,11 +150,11 @@ Status check_roiaware_pool3d_forward_workspace(const RoiawarePool3dForwardArgs& 
   MLUOPS_RETURN_IF_FINISHED(not_null("workspace_size", size));
   MLUOPS_RETURN_IF_FINISHED(has_rank(args.rois, 2));
   const mluOpExtContract_t contract = args.handle->contract;
-  MLUOPS_RETURN_IF_FINISHED(all_countable({args.rois}, contract));
+  MLUOPS_RETURN_IF_FINISHED(is_countable(args.rois, contract));
   MLUOPS_RETURN_IF_FINISHED(has_rank(args.pts, 2));
-  MLUOPS_RETURN_IF_FINISHED(all_countable({args.pts}, contract));
+  MLUOPS_RETURN_IF_FINISHED(is_countable(args.pts, contract));
   MLUOPS_RETURN_IF_FINISHED(has_rank(args.pts_feature, 2));
-  MLUOPS_RETURN_IF_FINISHED(all_countable({args.pts_feature}, contract));
+  MLUOPS_RETURN_IF_FINISHED(is_countable(args.pts_feature, contract));
   return tell_workspace({{size_of(args.rois, 0), size_of(args.pts, 0), sizeof(std::int32_t)},
                          {args.pts.desc->elements, element_bytes(args.pts)},
                          {args.pts_feature.desc->elements, element_bytes(args.pts)}},

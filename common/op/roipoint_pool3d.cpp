@@ -11,7 +11,7 @@ Status check_roipoint_pool3d_form(const RoipointPool3dArgs& args) {
   MLUOPS_RETURN_IF_FINISHED(not_null("handle", args.handle));
   MLUOPS_RETURN_IF_FINISHED(
       have_descs({args.points, args.point_features, args.boxes3d, args.pooled_features, args.pooled_empty_flag}));
-  MLUOPS_RETURN_IF_FINISHED(have_rank(3, {args.points, args.point_features, args.boxes3d}));
+  MLUOPS_RETURN_IF_FINISHED(check_each({args.points, args.point_features, args.boxes3d}, has_rank, 3));
   MLUOPS_RETURN_IF_FINISHED(has_rank(args.pooled_features, 4));
   MLUOPS_RETURN_IF_FINISHED(has_rank(args.pooled_empty_flag, 2));
   MLUOPS_RETURN_IF_FINISHED(
@@ -31,14 +31,16 @@ Status check_roipoint_pool3d_form(const RoipointPool3dArgs& args) {
   MLUOPS_RETURN_IF_FINISHED(
       has_sizes(args.pooled_empty_flag, {{0, args.batch_size, "batch_size"}, {1, args.boxes_num, "boxes_num"}}));
   MLUOPS_RETURN_IF_FINISHED(
-      are_dense({args.points, args.point_features, args.boxes3d, args.pooled_features, args.pooled_empty_flag},
-                MLUOP_STATUS_NOT_SUPPORTED));
+      check_each({args.points, args.point_features, args.boxes3d, args.pooled_features, args.pooled_empty_flag},
+                 is_dense, MLUOP_STATUS_NOT_SUPPORTED));
   const mluOpExtContract_t contract = args.handle->contract;
   MLUOPS_RETURN_IF_FINISHED(has_float_dtype(args.points, contract));
-  MLUOPS_RETURN_IF_FINISHED(have_dtype_of({args.point_features, args.boxes3d, args.pooled_features}, args.points));
+  MLUOPS_RETURN_IF_FINISHED(
+      check_each({args.point_features, args.boxes3d, args.pooled_features}, same_dtype, args.points));
   MLUOPS_RETURN_IF_FINISHED(has_dtype(args.pooled_empty_flag, MLUOP_DTYPE_INT32));
-  MLUOPS_RETURN_IF_FINISHED(all_countable(
-      {args.points, args.point_features, args.boxes3d, args.pooled_features, args.pooled_empty_flag}, contract));
+  MLUOPS_RETURN_IF_FINISHED(
+      check_each({args.points, args.point_features, args.boxes3d, args.pooled_features, args.pooled_empty_flag},
+                 is_countable, contract));
   MLUOPS_RETURN_IF_FINISHED(not_empty(args.points));
   MLUOPS_RETURN_IF_FINISHED(not_empty(args.point_features));
   MLUOPS_RETURN_IF_FINISHED(not_empty(args.boxes3d));
@@ -52,8 +54,8 @@ Status check_roipoint_pool3d_form(const RoipointPool3dArgs& args) {
 Status check_roipoint_pool3d(const RoipointPool3dArgs& args, mluopsRoiPointPool3dProblem& problem) {
   MLUOPS_RETURN_IF_FINISHED(check_roipoint_pool3d_form(args));
   if (args.workspace_size > 0) MLUOPS_RETURN_IF_FINISHED(not_null("workspace", args.workspace));
-  MLUOPS_RETURN_IF_FINISHED(
-      have_data({args.points, args.point_features, args.boxes3d, args.pooled_features, args.pooled_empty_flag}));
+  MLUOPS_RETURN_IF_FINISHED(check_each(
+      {args.points, args.point_features, args.boxes3d, args.pooled_features, args.pooled_empty_flag}, has_data));
   MLUOPS_RETURN_IF_FINISHED(
       share_nothing({args.points, args.point_features, args.boxes3d}, {args.pooled_features, args.pooled_empty_flag}));
   problem = {{args.points.desc->dtype, args.batch_size, args.pts_num, args.boxes_num, args.feature_in_len,

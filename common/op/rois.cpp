@@ -20,11 +20,6 @@ double read_element(const TensorArg& t, std::int64_t index) {
 
 }  // namespace
 
-Status is_rois(const TensorArg& rois, int numbers, const char* meaning) {
-  MLUOPS_RETURN_IF_FINISHED(has_rank(rois, 2));
-  return has_dim(rois, 1, numbers, meaning);
-}
-
 Status check_batch_indices(const TensorArg& rois, std::int64_t batch) {
   for (std::int64_t i = 0; i < rois.desc->dims[0]; ++i) {
     const double index = read_element(rois, i * rois.desc->dims[1]);

@@ -14,11 +14,11 @@ Status check_rotated_feature_align_forward(const RotatedFeatureAlignForwardArgs&
   }
   const mluOpExtContract_t contract = args.handle->contract;
   MLUOPS_RETURN_IF_FINISHED(has_image_layout(args.input, args.input, contract));
-  MLUOPS_RETURN_IF_FINISHED(are_arrays({args.bboxes}));
+  MLUOPS_RETURN_IF_FINISHED(has_layout(args.bboxes, MLUOP_LAYOUT_ARRAY));
   MLUOPS_RETURN_IF_FINISHED(has_image_layout(args.output, args.input, contract));
-  MLUOPS_RETURN_IF_FINISHED(have_rank(4, {args.input, args.bboxes, args.output}));
+  MLUOPS_RETURN_IF_FINISHED(check_each({args.input, args.bboxes, args.output}, has_rank, 4));
   MLUOPS_RETURN_IF_FINISHED(has_float_dtype(args.input, contract));
-  MLUOPS_RETURN_IF_FINISHED(have_dtype_of({args.bboxes, args.output}, args.input));
+  MLUOPS_RETURN_IF_FINISHED(check_each({args.bboxes, args.output}, same_dtype, args.input));
   const std::int64_t batch = size_of(args.input, Axis::kN);
   const std::int64_t h = size_of(args.input, Axis::kH);
   const std::int64_t w = size_of(args.input, Axis::kW);
@@ -27,10 +27,10 @@ Status check_rotated_feature_align_forward(const RotatedFeatureAlignForwardArgs&
                                                     {2, w, "the width of the images"},
                                                     {3, 5, "y, x, width, height, angle"}}));
   MLUOPS_RETURN_IF_FINISHED(same_dims(args.output, args.input));
-  MLUOPS_RETURN_IF_FINISHED(are_dense({args.input, args.bboxes, args.output}, MLUOP_STATUS_NOT_SUPPORTED));
-  MLUOPS_RETURN_IF_FINISHED(all_countable({args.input, args.bboxes, args.output}, contract));
+  MLUOPS_RETURN_IF_FINISHED(check_each({args.input, args.bboxes, args.output}, is_dense, MLUOP_STATUS_NOT_SUPPORTED));
+  MLUOPS_RETURN_IF_FINISHED(check_each({args.input, args.bboxes, args.output}, is_countable, contract));
   if (is_empty(args.input)) return Status::nothing_to_do();
-  MLUOPS_RETURN_IF_FINISHED(have_data({args.input, args.bboxes, args.output}));
+  MLUOPS_RETURN_IF_FINISHED(check_each({args.input, args.bboxes, args.output}, has_data));
   MLUOPS_RETURN_IF_FINISHED(share_nothing({args.input, args.bboxes}, {args.output}));
   const std::int64_t c = size_of(args.input, Axis::kC);
   problem = {{args.input.desc->dtype, batch, h, w, c, args.spatial_scale.value, args.points},
@@ -51,11 +51,11 @@ Status check_rotated_feature_align_backward(const RotatedFeatureAlignBackwardArg
   }
   const mluOpExtContract_t contract = args.handle->contract;
   MLUOPS_RETURN_IF_FINISHED(has_image_layout(args.grad_output, args.grad_output, contract));
-  MLUOPS_RETURN_IF_FINISHED(are_arrays({args.bboxes}));
+  MLUOPS_RETURN_IF_FINISHED(has_layout(args.bboxes, MLUOP_LAYOUT_ARRAY));
   MLUOPS_RETURN_IF_FINISHED(has_image_layout(args.grad_input, args.grad_output, contract));
-  MLUOPS_RETURN_IF_FINISHED(have_rank(4, {args.grad_output, args.bboxes, args.grad_input}));
+  MLUOPS_RETURN_IF_FINISHED(check_each({args.grad_output, args.bboxes, args.grad_input}, has_rank, 4));
   MLUOPS_RETURN_IF_FINISHED(has_float_dtype(args.grad_output, contract));
-  MLUOPS_RETURN_IF_FINISHED(have_dtype_of({args.bboxes, args.grad_input}, args.grad_output));
+  MLUOPS_RETURN_IF_FINISHED(check_each({args.bboxes, args.grad_input}, same_dtype, args.grad_output));
   const std::int64_t batch = size_of(args.grad_output, Axis::kN);
   const std::int64_t h = size_of(args.grad_output, Axis::kH);
   const std::int64_t w = size_of(args.grad_output, Axis::kW);
@@ -64,10 +64,11 @@ Status check_rotated_feature_align_backward(const RotatedFeatureAlignBackwardArg
                                                     {2, w, "the width of the images"},
                                                     {3, 5, "y, x, width, height, angle"}}));
   MLUOPS_RETURN_IF_FINISHED(same_dims(args.grad_input, args.grad_output));
-  MLUOPS_RETURN_IF_FINISHED(are_dense({args.grad_output, args.bboxes, args.grad_input}, MLUOP_STATUS_NOT_SUPPORTED));
-  MLUOPS_RETURN_IF_FINISHED(all_countable({args.grad_output, args.bboxes, args.grad_input}, contract));
+  MLUOPS_RETURN_IF_FINISHED(
+      check_each({args.grad_output, args.bboxes, args.grad_input}, is_dense, MLUOP_STATUS_NOT_SUPPORTED));
+  MLUOPS_RETURN_IF_FINISHED(check_each({args.grad_output, args.bboxes, args.grad_input}, is_countable, contract));
   if (is_empty(args.grad_output)) return Status::nothing_to_do();
-  MLUOPS_RETURN_IF_FINISHED(have_data({args.grad_output, args.bboxes, args.grad_input}));
+  MLUOPS_RETURN_IF_FINISHED(check_each({args.grad_output, args.bboxes, args.grad_input}, has_data));
   MLUOPS_RETURN_IF_FINISHED(share_nothing({args.grad_output, args.bboxes}, {args.grad_input}));
   const std::int64_t c = size_of(args.grad_output, Axis::kC);
   problem = {{args.grad_output.desc->dtype, batch, h, w, c, args.spatial_scale.value, args.points},
@@ -91,11 +92,11 @@ Status check_rotated_feature_align_vendor_forward(const RotatedFeatureAlignVendo
   }
   const mluOpExtContract_t contract = args.handle->contract;
   MLUOPS_RETURN_IF_FINISHED(has_image_layout(args.input, args.input, contract));
-  MLUOPS_RETURN_IF_FINISHED(are_arrays({args.bboxes}));
+  MLUOPS_RETURN_IF_FINISHED(has_layout(args.bboxes, MLUOP_LAYOUT_ARRAY));
   MLUOPS_RETURN_IF_FINISHED(has_image_layout(args.output, args.input, contract));
-  MLUOPS_RETURN_IF_FINISHED(have_rank(4, {args.input, args.bboxes, args.output}));
+  MLUOPS_RETURN_IF_FINISHED(check_each({args.input, args.bboxes, args.output}, has_rank, 4));
   MLUOPS_RETURN_IF_FINISHED(has_float_dtype(args.input, contract));
-  MLUOPS_RETURN_IF_FINISHED(have_dtype_of({args.bboxes, args.output}, args.input));
+  MLUOPS_RETURN_IF_FINISHED(check_each({args.bboxes, args.output}, same_dtype, args.input));
   const std::int64_t batch = size_of(args.input, Axis::kN);
   const std::int64_t h = size_of(args.input, Axis::kH);
   const std::int64_t w = size_of(args.input, Axis::kW);
@@ -104,10 +105,10 @@ Status check_rotated_feature_align_vendor_forward(const RotatedFeatureAlignVendo
                                                     {2, w, "the width of the images"},
                                                     {3, 5, "y, x, width, height, angle"}}));
   MLUOPS_RETURN_IF_FINISHED(same_dims(args.output, args.input));
-  MLUOPS_RETURN_IF_FINISHED(are_dense({args.input, args.bboxes, args.output}, MLUOP_STATUS_NOT_SUPPORTED));
-  MLUOPS_RETURN_IF_FINISHED(all_countable({args.input, args.bboxes, args.output}, contract));
+  MLUOPS_RETURN_IF_FINISHED(check_each({args.input, args.bboxes, args.output}, is_dense, MLUOP_STATUS_NOT_SUPPORTED));
+  MLUOPS_RETURN_IF_FINISHED(check_each({args.input, args.bboxes, args.output}, is_countable, contract));
   MLUOPS_RETURN_IF_FINISHED(not_empty(args.input));
-  MLUOPS_RETURN_IF_FINISHED(have_data({args.input, args.bboxes, args.output}));
+  MLUOPS_RETURN_IF_FINISHED(check_each({args.input, args.bboxes, args.output}, has_data));
   MLUOPS_RETURN_IF_FINISHED(share_nothing({args.input, args.bboxes}, {args.output}));
   const std::int64_t c = size_of(args.input, Axis::kC);
   problem = {{args.input.desc->dtype, batch, h, w, c, args.spatial_scale.value, args.points},
@@ -131,11 +132,11 @@ Status check_rotated_feature_align_vendor_backward(const RotatedFeatureAlignVend
   }
   const mluOpExtContract_t contract = args.handle->contract;
   MLUOPS_RETURN_IF_FINISHED(has_image_layout(args.top_output, args.top_output, contract));
-  MLUOPS_RETURN_IF_FINISHED(are_arrays({args.bboxes}));
+  MLUOPS_RETURN_IF_FINISHED(has_layout(args.bboxes, MLUOP_LAYOUT_ARRAY));
   MLUOPS_RETURN_IF_FINISHED(has_image_layout(args.bottom_input, args.top_output, contract));
-  MLUOPS_RETURN_IF_FINISHED(have_rank(4, {args.top_output, args.bboxes, args.bottom_input}));
+  MLUOPS_RETURN_IF_FINISHED(check_each({args.top_output, args.bboxes, args.bottom_input}, has_rank, 4));
   MLUOPS_RETURN_IF_FINISHED(has_float_dtype(args.top_output, contract));
-  MLUOPS_RETURN_IF_FINISHED(have_dtype_of({args.bboxes, args.bottom_input}, args.top_output));
+  MLUOPS_RETURN_IF_FINISHED(check_each({args.bboxes, args.bottom_input}, same_dtype, args.top_output));
   const std::int64_t batch = size_of(args.top_output, Axis::kN);
   const std::int64_t h = size_of(args.top_output, Axis::kH);
   const std::int64_t w = size_of(args.top_output, Axis::kW);
@@ -144,10 +145,11 @@ Status check_rotated_feature_align_vendor_backward(const RotatedFeatureAlignVend
                                                     {2, w, "the width of the images"},
                                                     {3, 5, "y, x, width, height, angle"}}));
   MLUOPS_RETURN_IF_FINISHED(same_dims(args.bottom_input, args.top_output));
-  MLUOPS_RETURN_IF_FINISHED(are_dense({args.top_output, args.bboxes, args.bottom_input}, MLUOP_STATUS_NOT_SUPPORTED));
-  MLUOPS_RETURN_IF_FINISHED(all_countable({args.top_output, args.bboxes, args.bottom_input}, contract));
+  MLUOPS_RETURN_IF_FINISHED(
+      check_each({args.top_output, args.bboxes, args.bottom_input}, is_dense, MLUOP_STATUS_NOT_SUPPORTED));
+  MLUOPS_RETURN_IF_FINISHED(check_each({args.top_output, args.bboxes, args.bottom_input}, is_countable, contract));
   MLUOPS_RETURN_IF_FINISHED(not_empty(args.top_output));
-  MLUOPS_RETURN_IF_FINISHED(have_data({args.top_output, args.bboxes, args.bottom_input}));
+  MLUOPS_RETURN_IF_FINISHED(check_each({args.top_output, args.bboxes, args.bottom_input}, has_data));
   MLUOPS_RETURN_IF_FINISHED(share_nothing({args.top_output, args.bboxes}, {args.bottom_input}));
   const std::int64_t c = size_of(args.top_output, Axis::kC);
   problem = {{args.top_output.desc->dtype, batch, h, w, c, args.spatial_scale.value, args.points},

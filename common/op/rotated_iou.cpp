@@ -22,15 +22,15 @@ Status check_rotated_iou_forward(const RotatedIouForwardArgs& args, mluopsRotate
   const mluOpExtContract_t contract = args.handle->contract;
   MLUOPS_RETURN_IF_FINISHED(is_float(args.box1, contract));
   MLUOPS_RETURN_IF_FINISHED(same_dtype(args.box2, args.box1));
-  MLUOPS_RETURN_IF_FINISHED(are_arrays({args.box1, args.box2}));
-  MLUOPS_RETURN_IF_FINISHED(are_dense({args.box1, args.box2}, MLUOP_STATUS_NOT_SUPPORTED));
-  MLUOPS_RETURN_IF_FINISHED(all_countable({args.box1, args.box2}, contract));
+  MLUOPS_RETURN_IF_FINISHED(check_each({args.box1, args.box2}, has_layout, MLUOP_LAYOUT_ARRAY));
+  MLUOPS_RETURN_IF_FINISHED(check_each({args.box1, args.box2}, is_dense, MLUOP_STATUS_NOT_SUPPORTED));
+  MLUOPS_RETURN_IF_FINISHED(check_each({args.box1, args.box2}, is_countable, contract));
   MLUOPS_RETURN_IF_FINISHED(same_dtype(args.ious, args.box1));
-  MLUOPS_RETURN_IF_FINISHED(are_arrays({args.ious}));
-  MLUOPS_RETURN_IF_FINISHED(are_dense({args.ious}, MLUOP_STATUS_NOT_SUPPORTED));
-  MLUOPS_RETURN_IF_FINISHED(all_countable({args.ious}, contract));
+  MLUOPS_RETURN_IF_FINISHED(has_layout(args.ious, MLUOP_LAYOUT_ARRAY));
+  MLUOPS_RETURN_IF_FINISHED(is_dense(args.ious, MLUOP_STATUS_NOT_SUPPORTED));
+  MLUOPS_RETURN_IF_FINISHED(is_countable(args.ious, contract));
   if (is_empty(args.ious)) return Status::nothing_to_do();
-  MLUOPS_RETURN_IF_FINISHED(have_data({args.box1, args.box2, args.ious}));
+  MLUOPS_RETURN_IF_FINISHED(check_each({args.box1, args.box2, args.ious}, has_data));
   MLUOPS_RETURN_IF_FINISHED(share_nothing({args.box1, args.box2}, {args.ious}));
   problem = {{args.box1.desc->dtype, batch * pairs, numbers}, args.box1.data, args.box2.data, data_of<void>(args.ious)};
   return Status::go_on();
@@ -54,16 +54,17 @@ Status check_rotated_iou_backward(const RotatedIouBackwardArgs& args, mluopsRota
   MLUOPS_RETURN_IF_FINISHED(same_dims(args.grad_box2, args.box1));
   const mluOpExtContract_t contract = args.handle->contract;
   MLUOPS_RETURN_IF_FINISHED(is_float(args.box1, contract));
-  MLUOPS_RETURN_IF_FINISHED(have_dtype_of({args.grad_ious, args.box2}, args.box1));
-  MLUOPS_RETURN_IF_FINISHED(are_arrays({args.box1, args.grad_ious, args.box2}));
-  MLUOPS_RETURN_IF_FINISHED(are_dense({args.box1, args.grad_ious, args.box2}, MLUOP_STATUS_NOT_SUPPORTED));
-  MLUOPS_RETURN_IF_FINISHED(all_countable({args.box1, args.grad_ious, args.box2}, contract));
-  MLUOPS_RETURN_IF_FINISHED(have_dtype_of({args.grad_box1, args.grad_box2}, args.box1));
-  MLUOPS_RETURN_IF_FINISHED(are_arrays({args.grad_box1, args.grad_box2}));
-  MLUOPS_RETURN_IF_FINISHED(are_dense({args.grad_box1, args.grad_box2}, MLUOP_STATUS_NOT_SUPPORTED));
-  MLUOPS_RETURN_IF_FINISHED(all_countable({args.grad_box1, args.grad_box2}, contract));
+  MLUOPS_RETURN_IF_FINISHED(check_each({args.grad_ious, args.box2}, same_dtype, args.box1));
+  MLUOPS_RETURN_IF_FINISHED(check_each({args.box1, args.grad_ious, args.box2}, has_layout, MLUOP_LAYOUT_ARRAY));
+  MLUOPS_RETURN_IF_FINISHED(check_each({args.box1, args.grad_ious, args.box2}, is_dense, MLUOP_STATUS_NOT_SUPPORTED));
+  MLUOPS_RETURN_IF_FINISHED(check_each({args.box1, args.grad_ious, args.box2}, is_countable, contract));
+  MLUOPS_RETURN_IF_FINISHED(check_each({args.grad_box1, args.grad_box2}, same_dtype, args.box1));
+  MLUOPS_RETURN_IF_FINISHED(check_each({args.grad_box1, args.grad_box2}, has_layout, MLUOP_LAYOUT_ARRAY));
+  MLUOPS_RETURN_IF_FINISHED(check_each({args.grad_box1, args.grad_box2}, is_dense, MLUOP_STATUS_NOT_SUPPORTED));
+  MLUOPS_RETURN_IF_FINISHED(check_each({args.grad_box1, args.grad_box2}, is_countable, contract));
   if (any_empty({args.grad_box1, args.grad_box2})) return Status::nothing_to_do();
-  MLUOPS_RETURN_IF_FINISHED(have_data({args.grad_ious, args.box1, args.box2, args.grad_box1, args.grad_box2}));
+  MLUOPS_RETURN_IF_FINISHED(
+      check_each({args.grad_ious, args.box1, args.box2, args.grad_box1, args.grad_box2}, has_data));
   MLUOPS_RETURN_IF_FINISHED(share_nothing({args.grad_ious, args.box1, args.box2}, {args.grad_box1, args.grad_box2}));
   problem = {{args.box1.desc->dtype, batch * pairs, numbers},
              args.grad_ious.data,

@@ -10,8 +10,8 @@ Status check_sync_batch_norm_stats(const SyncBatchNormStatsArgs& args, mluopsSyn
   MLUOPS_RETURN_IF_FINISHED(is_not_negative("eps", args.eps.value));
   MLUOPS_RETURN_IF_FINISHED(have_descs({args.x, args.mean, args.invstd}));
   MLUOPS_RETURN_IF_FINISHED(has_channels_last(args.x));
-  MLUOPS_RETURN_IF_FINISHED(are_arrays({args.mean, args.invstd}));
-  MLUOPS_RETURN_IF_FINISHED(have_rank(1, {args.mean, args.invstd}));
+  MLUOPS_RETURN_IF_FINISHED(check_each({args.mean, args.invstd}, has_layout, MLUOP_LAYOUT_ARRAY));
+  MLUOPS_RETURN_IF_FINISHED(check_each({args.mean, args.invstd}, has_rank, 1));
   const mluOpExtContract_t contract = args.handle->contract;
   MLUOPS_RETURN_IF_FINISHED(has_float_dtype(args.x, contract));
   MLUOPS_RETURN_IF_FINISHED(has_channel_dtype(args.mean, args.x));
@@ -19,10 +19,10 @@ Status check_sync_batch_norm_stats(const SyncBatchNormStatsArgs& args, mluopsSyn
   const std::int64_t c = channels_of(args.x);
   MLUOPS_RETURN_IF_FINISHED(has_sizes(args.mean, {{0, c, "the channels of x"}}));
   MLUOPS_RETURN_IF_FINISHED(has_sizes(args.invstd, {{0, c, "the channels of x"}}));
-  MLUOPS_RETURN_IF_FINISHED(are_dense({args.x, args.mean, args.invstd}, MLUOP_STATUS_NOT_SUPPORTED));
-  MLUOPS_RETURN_IF_FINISHED(all_countable({args.x, args.mean, args.invstd}, contract));
+  MLUOPS_RETURN_IF_FINISHED(check_each({args.x, args.mean, args.invstd}, is_dense, MLUOP_STATUS_NOT_SUPPORTED));
+  MLUOPS_RETURN_IF_FINISHED(check_each({args.x, args.mean, args.invstd}, is_countable, contract));
   if (is_empty(args.x)) return Status::nothing_to_do();
-  MLUOPS_RETURN_IF_FINISHED(have_data({args.x, args.mean, args.invstd}));
+  MLUOPS_RETURN_IF_FINISHED(check_each({args.x, args.mean, args.invstd}, has_data));
   MLUOPS_RETURN_IF_FINISHED(share_nothing({args.x}, {args.mean, args.invstd}));
   const std::int64_t rows = rows_of(args.x, c);
   problem = {{args.x.desc->dtype, rows, c, args.eps.value},
@@ -40,13 +40,13 @@ Status check_sync_batch_norm_gather_stats_form(const SyncBatchNormGatherStatsArg
   MLUOPS_RETURN_IF_FINISHED(is_number("momentum", args.momentum.value));
   MLUOPS_RETURN_IF_FINISHED(is_not_negative("eps", args.eps.value));
   MLUOPS_RETURN_IF_FINISHED(have_descs({args.mean_all, args.invstd_all, args.count_all, args.mean, args.invstd}));
-  MLUOPS_RETURN_IF_FINISHED(have_rank(2, {args.mean_all, args.invstd_all}));
+  MLUOPS_RETURN_IF_FINISHED(check_each({args.mean_all, args.invstd_all}, has_rank, 2));
   if (args.moving_mean.desc != nullptr) MLUOPS_RETURN_IF_FINISHED(has_rank(args.moving_mean, 1));
   if (args.moving_var.desc != nullptr) MLUOPS_RETURN_IF_FINISHED(has_rank(args.moving_var, 1));
-  MLUOPS_RETURN_IF_FINISHED(have_rank(1, {args.count_all, args.mean, args.invstd}));
-  if (args.moving_mean.desc != nullptr) MLUOPS_RETURN_IF_FINISHED(are_arrays({args.moving_mean}));
-  if (args.moving_var.desc != nullptr) MLUOPS_RETURN_IF_FINISHED(are_arrays({args.moving_var}));
-  MLUOPS_RETURN_IF_FINISHED(are_arrays({args.count_all, args.mean, args.invstd}));
+  MLUOPS_RETURN_IF_FINISHED(check_each({args.count_all, args.mean, args.invstd}, has_rank, 1));
+  if (args.moving_mean.desc != nullptr) MLUOPS_RETURN_IF_FINISHED(has_layout(args.moving_mean, MLUOP_LAYOUT_ARRAY));
+  if (args.moving_var.desc != nullptr) MLUOPS_RETURN_IF_FINISHED(has_layout(args.moving_var, MLUOP_LAYOUT_ARRAY));
+  MLUOPS_RETURN_IF_FINISHED(check_each({args.count_all, args.mean, args.invstd}, has_layout, MLUOP_LAYOUT_ARRAY));
   const mluOpExtContract_t contract = args.handle->contract;
   MLUOPS_RETURN_IF_FINISHED(has_float_dtype(args.count_all, contract));
   if (args.moving_mean.desc != nullptr) MLUOPS_RETURN_IF_FINISHED(same_dtype(args.moving_mean, args.count_all));
@@ -80,18 +80,18 @@ Status check_sync_batch_norm_gather_stats(const SyncBatchNormGatherStatsArgs& ar
   if (!((args.moving_mean.desc == nullptr) == (args.moving_var.desc == nullptr))) {
     return Status::bad_param("moving_var: wanted it and moving_mean, or neither, got one");
   }
-  MLUOPS_RETURN_IF_FINISHED(are_dense({args.mean_all, args.invstd_all}, MLUOP_STATUS_NOT_SUPPORTED));
+  MLUOPS_RETURN_IF_FINISHED(check_each({args.mean_all, args.invstd_all}, is_dense, MLUOP_STATUS_NOT_SUPPORTED));
   if (args.moving_mean.desc != nullptr)
-    MLUOPS_RETURN_IF_FINISHED(are_dense({args.moving_mean}, MLUOP_STATUS_NOT_SUPPORTED));
-  if (args.moving_var.desc != nullptr)
-    MLUOPS_RETURN_IF_FINISHED(are_dense({args.moving_var}, MLUOP_STATUS_NOT_SUPPORTED));
-  MLUOPS_RETURN_IF_FINISHED(are_dense({args.count_all, args.mean, args.invstd}, MLUOP_STATUS_NOT_SUPPORTED));
+    MLUOPS_RETURN_IF_FINISHED(is_dense(args.moving_mean, MLUOP_STATUS_NOT_SUPPORTED));
+  if (args.moving_var.desc != nullptr) MLUOPS_RETURN_IF_FINISHED(is_dense(args.moving_var, MLUOP_STATUS_NOT_SUPPORTED));
+  MLUOPS_RETURN_IF_FINISHED(check_each({args.count_all, args.mean, args.invstd}, is_dense, MLUOP_STATUS_NOT_SUPPORTED));
   const mluOpExtContract_t contract = args.handle->contract;
-  MLUOPS_RETURN_IF_FINISHED(all_countable(
+  MLUOPS_RETURN_IF_FINISHED(check_each(
       {args.mean_all, args.invstd_all, args.moving_mean, args.moving_var, args.count_all, args.mean, args.invstd},
-      contract));
+      is_countable, contract));
   if (any_empty({args.mean_all, args.count_all})) return Status::nothing_to_do();
-  MLUOPS_RETURN_IF_FINISHED(have_data({args.mean_all, args.invstd_all, args.count_all, args.mean, args.invstd}));
+  MLUOPS_RETURN_IF_FINISHED(
+      check_each({args.mean_all, args.invstd_all, args.count_all, args.mean, args.invstd}, has_data));
   MLUOPS_RETURN_IF_FINISHED(share_nothing({args.mean_all, args.invstd_all, args.count_all},
                                           {args.moving_mean, args.moving_var, args.mean, args.invstd}));
   const std::int64_t processes = size_of(args.mean_all, 0);
@@ -115,8 +115,8 @@ Status check_sync_batch_norm_elemt_form(const SyncBatchNormElemtArgs& args) {
   MLUOPS_RETURN_IF_FINISHED(have_descs({args.x, args.mean, args.invstd, args.y}));
   MLUOPS_RETURN_IF_FINISHED(has_channels_last(args.x));
   MLUOPS_RETURN_IF_FINISHED(has_layout_of(args.y, args.x));
-  MLUOPS_RETURN_IF_FINISHED(are_arrays({args.mean, args.invstd}));
-  MLUOPS_RETURN_IF_FINISHED(have_rank(1, {args.mean, args.invstd}));
+  MLUOPS_RETURN_IF_FINISHED(check_each({args.mean, args.invstd}, has_layout, MLUOP_LAYOUT_ARRAY));
+  MLUOPS_RETURN_IF_FINISHED(check_each({args.mean, args.invstd}, has_rank, 1));
   const mluOpExtContract_t contract = args.handle->contract;
   MLUOPS_RETURN_IF_FINISHED(has_float_dtype(args.x, contract));
   MLUOPS_RETURN_IF_FINISHED(same_dtype(args.y, args.x));
@@ -127,7 +127,7 @@ Status check_sync_batch_norm_elemt_form(const SyncBatchNormElemtArgs& args) {
   MLUOPS_RETURN_IF_FINISHED(has_sizes(args.invstd, {{0, c, "the channels of x"}}));
   MLUOPS_RETURN_IF_FINISHED(has_channel_form(args.filter, args.x, c));
   MLUOPS_RETURN_IF_FINISHED(has_channel_form(args.bias, args.x, c));
-  MLUOPS_RETURN_IF_FINISHED(are_dense({args.x, args.mean, args.invstd}, MLUOP_STATUS_NOT_SUPPORTED));
+  MLUOPS_RETURN_IF_FINISHED(check_each({args.x, args.mean, args.invstd}, is_dense, MLUOP_STATUS_NOT_SUPPORTED));
   return Status::go_on();
 }
 
@@ -135,13 +135,14 @@ Status check_sync_batch_norm_elemt_form(const SyncBatchNormElemtArgs& args) {
 
 Status check_sync_batch_norm_elemt(const SyncBatchNormElemtArgs& args, mluopsSyncBatchNormElemtProblem& problem) {
   MLUOPS_RETURN_IF_FINISHED(check_sync_batch_norm_elemt_form(args));
-  if (args.filter.desc != nullptr) MLUOPS_RETURN_IF_FINISHED(are_dense({args.filter}, MLUOP_STATUS_NOT_SUPPORTED));
-  if (args.bias.desc != nullptr) MLUOPS_RETURN_IF_FINISHED(are_dense({args.bias}, MLUOP_STATUS_NOT_SUPPORTED));
-  MLUOPS_RETURN_IF_FINISHED(are_dense({args.y}, MLUOP_STATUS_NOT_SUPPORTED));
+  if (args.filter.desc != nullptr) MLUOPS_RETURN_IF_FINISHED(is_dense(args.filter, MLUOP_STATUS_NOT_SUPPORTED));
+  if (args.bias.desc != nullptr) MLUOPS_RETURN_IF_FINISHED(is_dense(args.bias, MLUOP_STATUS_NOT_SUPPORTED));
+  MLUOPS_RETURN_IF_FINISHED(is_dense(args.y, MLUOP_STATUS_NOT_SUPPORTED));
   const mluOpExtContract_t contract = args.handle->contract;
-  MLUOPS_RETURN_IF_FINISHED(all_countable({args.x, args.mean, args.invstd, args.filter, args.bias, args.y}, contract));
+  MLUOPS_RETURN_IF_FINISHED(
+      check_each({args.x, args.mean, args.invstd, args.filter, args.bias, args.y}, is_countable, contract));
   if (is_empty(args.x)) return Status::nothing_to_do();
-  MLUOPS_RETURN_IF_FINISHED(have_data({args.x, args.mean, args.invstd, args.y}));
+  MLUOPS_RETURN_IF_FINISHED(check_each({args.x, args.mean, args.invstd, args.y}, has_data));
   MLUOPS_RETURN_IF_FINISHED(share_nothing({args.x, args.mean, args.invstd, args.filter, args.bias}, {args.y}));
   const std::int64_t c = channels_of(args.x);
   const std::int64_t rows = rows_of(args.x, c);
@@ -157,8 +158,8 @@ Status check_sync_batch_norm_backward_reduce(const SyncBatchNormBackwardReduceAr
   MLUOPS_RETURN_IF_FINISHED(have_descs({args.dz, args.x, args.mean, args.invstd}));
   MLUOPS_RETURN_IF_FINISHED(has_channels_last(args.x));
   MLUOPS_RETURN_IF_FINISHED(has_layout_of(args.dz, args.x));
-  MLUOPS_RETURN_IF_FINISHED(are_arrays({args.mean, args.invstd}));
-  MLUOPS_RETURN_IF_FINISHED(have_rank(1, {args.mean, args.invstd}));
+  MLUOPS_RETURN_IF_FINISHED(check_each({args.mean, args.invstd}, has_layout, MLUOP_LAYOUT_ARRAY));
+  MLUOPS_RETURN_IF_FINISHED(check_each({args.mean, args.invstd}, has_rank, 1));
   const mluOpExtContract_t contract = args.handle->contract;
   MLUOPS_RETURN_IF_FINISHED(has_float_dtype(args.x, contract));
   MLUOPS_RETURN_IF_FINISHED(same_dtype(args.dz, args.x));
@@ -171,10 +172,11 @@ Status check_sync_batch_norm_backward_reduce(const SyncBatchNormBackwardReduceAr
   MLUOPS_RETURN_IF_FINISHED(is_wanted(args.dbias, args.needs_input_grad2, args.x, c));
   MLUOPS_RETURN_IF_FINISHED(is_wanted(args.sum_dy, args.needs_input_grad0, args.x, c));
   MLUOPS_RETURN_IF_FINISHED(is_wanted(args.sum_dy_xmu, args.needs_input_grad0, args.x, c));
-  MLUOPS_RETURN_IF_FINISHED(are_dense({args.dz, args.x, args.mean, args.invstd}, MLUOP_STATUS_NOT_SUPPORTED));
-  MLUOPS_RETURN_IF_FINISHED(all_countable({args.dz, args.x, args.mean, args.invstd}, contract));
+  MLUOPS_RETURN_IF_FINISHED(
+      check_each({args.dz, args.x, args.mean, args.invstd}, is_dense, MLUOP_STATUS_NOT_SUPPORTED));
+  MLUOPS_RETURN_IF_FINISHED(check_each({args.dz, args.x, args.mean, args.invstd}, is_countable, contract));
   if (is_empty(args.x)) return Status::nothing_to_do();
-  MLUOPS_RETURN_IF_FINISHED(have_data({args.dz, args.x, args.mean, args.invstd}));
+  MLUOPS_RETURN_IF_FINISHED(check_each({args.dz, args.x, args.mean, args.invstd}, has_data));
   MLUOPS_RETURN_IF_FINISHED(share_nothing({args.dz, args.x, args.mean, args.invstd},
                                           {args.dfilter, args.dbias, args.sum_dy, args.sum_dy_xmu}));
   const std::int64_t rows = rows_of(args.x, c);
@@ -199,11 +201,12 @@ Status check_sync_batch_norm_backward_elemt_form(const SyncBatchNormBackwardElem
   MLUOPS_RETURN_IF_FINISHED(has_channels_last(args.x));
   MLUOPS_RETURN_IF_FINISHED(has_layout_of(args.diff_y, args.x));
   MLUOPS_RETURN_IF_FINISHED(has_layout_of(args.diff_x, args.x));
-  MLUOPS_RETURN_IF_FINISHED(are_arrays({args.mean, args.invstd, args.mean_dy, args.mean_dy_xmu}));
-  MLUOPS_RETURN_IF_FINISHED(have_rank(1, {args.mean, args.invstd, args.mean_dy, args.mean_dy_xmu}));
+  MLUOPS_RETURN_IF_FINISHED(
+      check_each({args.mean, args.invstd, args.mean_dy, args.mean_dy_xmu}, has_layout, MLUOP_LAYOUT_ARRAY));
+  MLUOPS_RETURN_IF_FINISHED(check_each({args.mean, args.invstd, args.mean_dy, args.mean_dy_xmu}, has_rank, 1));
   const mluOpExtContract_t contract = args.handle->contract;
   MLUOPS_RETURN_IF_FINISHED(has_float_dtype(args.x, contract));
-  MLUOPS_RETURN_IF_FINISHED(have_dtype_of({args.diff_y, args.diff_x}, args.x));
+  MLUOPS_RETURN_IF_FINISHED(check_each({args.diff_y, args.diff_x}, same_dtype, args.x));
   MLUOPS_RETURN_IF_FINISHED(has_channel_dtype(args.mean, args.x));
   MLUOPS_RETURN_IF_FINISHED(has_channel_dtype(args.invstd, args.x));
   MLUOPS_RETURN_IF_FINISHED(has_channel_dtype(args.mean_dy, args.x));
@@ -223,16 +226,18 @@ Status check_sync_batch_norm_backward_elemt(const SyncBatchNormBackwardElemtArgs
   MLUOPS_RETURN_IF_FINISHED(check_sync_batch_norm_backward_elemt_form(args));
   const std::int64_t c = channels_of(args.x);
   MLUOPS_RETURN_IF_FINISHED(has_channel_form(args.filter, args.x, c));
-  MLUOPS_RETURN_IF_FINISHED(are_dense({args.diff_y, args.x, args.mean, args.invstd}, MLUOP_STATUS_NOT_SUPPORTED));
-  if (args.filter.desc != nullptr) MLUOPS_RETURN_IF_FINISHED(are_dense({args.filter}, MLUOP_STATUS_NOT_SUPPORTED));
-  MLUOPS_RETURN_IF_FINISHED(are_dense({args.mean_dy, args.mean_dy_xmu, args.diff_x}, MLUOP_STATUS_NOT_SUPPORTED));
+  MLUOPS_RETURN_IF_FINISHED(
+      check_each({args.diff_y, args.x, args.mean, args.invstd}, is_dense, MLUOP_STATUS_NOT_SUPPORTED));
+  if (args.filter.desc != nullptr) MLUOPS_RETURN_IF_FINISHED(is_dense(args.filter, MLUOP_STATUS_NOT_SUPPORTED));
+  MLUOPS_RETURN_IF_FINISHED(
+      check_each({args.mean_dy, args.mean_dy_xmu, args.diff_x}, is_dense, MLUOP_STATUS_NOT_SUPPORTED));
   const mluOpExtContract_t contract = args.handle->contract;
-  MLUOPS_RETURN_IF_FINISHED(all_countable(
+  MLUOPS_RETURN_IF_FINISHED(check_each(
       {args.diff_y, args.x, args.mean, args.invstd, args.filter, args.mean_dy, args.mean_dy_xmu, args.diff_x},
-      contract));
+      is_countable, contract));
   if (is_empty(args.x)) return Status::nothing_to_do();
   MLUOPS_RETURN_IF_FINISHED(
-      have_data({args.diff_y, args.x, args.mean, args.invstd, args.mean_dy, args.mean_dy_xmu, args.diff_x}));
+      check_each({args.diff_y, args.x, args.mean, args.invstd, args.mean_dy, args.mean_dy_xmu, args.diff_x}, has_data));
   MLUOPS_RETURN_IF_FINISHED(share_nothing(
       {args.diff_y, args.x, args.mean, args.invstd, args.filter, args.mean_dy, args.mean_dy_xmu}, {args.diff_x}));
   const std::int64_t rows = rows_of(args.x, c);
@@ -259,11 +264,13 @@ Status check_sync_batch_norm_backward_elemt_v2_form(const SyncBatchNormBackwardE
   MLUOPS_RETURN_IF_FINISHED(has_channels_last(args.x));
   MLUOPS_RETURN_IF_FINISHED(has_layout_of(args.diff_y, args.x));
   MLUOPS_RETURN_IF_FINISHED(has_layout_of(args.diff_x, args.x));
-  MLUOPS_RETURN_IF_FINISHED(are_arrays({args.mean, args.invstd, args.sum_dy, args.sum_dy_xmu, args.count}));
-  MLUOPS_RETURN_IF_FINISHED(have_rank(1, {args.mean, args.invstd, args.sum_dy, args.sum_dy_xmu, args.count}));
+  MLUOPS_RETURN_IF_FINISHED(
+      check_each({args.mean, args.invstd, args.sum_dy, args.sum_dy_xmu, args.count}, has_layout, MLUOP_LAYOUT_ARRAY));
+  MLUOPS_RETURN_IF_FINISHED(
+      check_each({args.mean, args.invstd, args.sum_dy, args.sum_dy_xmu, args.count}, has_rank, 1));
   const mluOpExtContract_t contract = args.handle->contract;
   MLUOPS_RETURN_IF_FINISHED(has_float_dtype(args.x, contract));
-  MLUOPS_RETURN_IF_FINISHED(have_dtype_of({args.diff_y, args.diff_x}, args.x));
+  MLUOPS_RETURN_IF_FINISHED(check_each({args.diff_y, args.diff_x}, same_dtype, args.x));
   MLUOPS_RETURN_IF_FINISHED(has_dtype(args.count, MLUOP_DTYPE_INT32));
   MLUOPS_RETURN_IF_FINISHED(has_channel_dtype(args.mean, args.x));
   MLUOPS_RETURN_IF_FINISHED(has_channel_dtype(args.invstd, args.x));
@@ -284,17 +291,18 @@ Status check_sync_batch_norm_backward_elemt_v2(const SyncBatchNormBackwardElemtV
   const std::int64_t c = channels_of(args.x);
   MLUOPS_RETURN_IF_FINISHED(has_sizes(args.sum_dy_xmu, {{0, c, "the channels of x"}}));
   MLUOPS_RETURN_IF_FINISHED(has_channel_form(args.filter, args.x, c));
-  MLUOPS_RETURN_IF_FINISHED(are_dense({args.diff_y, args.x, args.mean, args.invstd}, MLUOP_STATUS_NOT_SUPPORTED));
-  if (args.filter.desc != nullptr) MLUOPS_RETURN_IF_FINISHED(are_dense({args.filter}, MLUOP_STATUS_NOT_SUPPORTED));
   MLUOPS_RETURN_IF_FINISHED(
-      are_dense({args.sum_dy, args.sum_dy_xmu, args.count, args.diff_x}, MLUOP_STATUS_NOT_SUPPORTED));
+      check_each({args.diff_y, args.x, args.mean, args.invstd}, is_dense, MLUOP_STATUS_NOT_SUPPORTED));
+  if (args.filter.desc != nullptr) MLUOPS_RETURN_IF_FINISHED(is_dense(args.filter, MLUOP_STATUS_NOT_SUPPORTED));
+  MLUOPS_RETURN_IF_FINISHED(
+      check_each({args.sum_dy, args.sum_dy_xmu, args.count, args.diff_x}, is_dense, MLUOP_STATUS_NOT_SUPPORTED));
   const mluOpExtContract_t contract = args.handle->contract;
-  MLUOPS_RETURN_IF_FINISHED(all_countable(
+  MLUOPS_RETURN_IF_FINISHED(check_each(
       {args.diff_y, args.x, args.mean, args.invstd, args.filter, args.sum_dy, args.sum_dy_xmu, args.count, args.diff_x},
-      contract));
+      is_countable, contract));
   if (is_empty(args.x)) return Status::nothing_to_do();
-  MLUOPS_RETURN_IF_FINISHED(
-      have_data({args.diff_y, args.x, args.mean, args.invstd, args.sum_dy, args.sum_dy_xmu, args.count, args.diff_x}));
+  MLUOPS_RETURN_IF_FINISHED(check_each(
+      {args.diff_y, args.x, args.mean, args.invstd, args.sum_dy, args.sum_dy_xmu, args.count, args.diff_x}, has_data));
   MLUOPS_RETURN_IF_FINISHED(share_nothing(
       {args.diff_y, args.x, args.mean, args.invstd, args.filter, args.sum_dy, args.sum_dy_xmu, args.count},
       {args.diff_x}));

@@ -42,7 +42,7 @@ Status has_channel_dtype(const TensorArg& t, const TensorArg& x) {
 Status has_channel_form(const TensorArg& t, const TensorArg& x, std::int64_t channels) {
   MLUOPS_RETURN_IF_FINISHED(present_or_absent(t));
   if (t.desc == nullptr) return Status::go_on();
-  MLUOPS_RETURN_IF_FINISHED(are_arrays({t}));
+  MLUOPS_RETURN_IF_FINISHED(has_layout(t, MLUOP_LAYOUT_ARRAY));
   MLUOPS_RETURN_IF_FINISHED(has_rank(t, 1));
   MLUOPS_RETURN_IF_FINISHED(has_channel_dtype(t, x));
   return has_dim(t, 0, channels, "the channels of x");

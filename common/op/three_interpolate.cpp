@@ -9,12 +9,13 @@ Status check_three_interpolate_forward(const ThreeInterpolateForwardArgs& args,
                                        mluopsThreeInterpolateForwardProblem& problem) {
   MLUOPS_RETURN_IF_FINISHED(not_null("handle", args.handle));
   MLUOPS_RETURN_IF_FINISHED(have_descs({args.features, args.indices, args.weights, args.output}));
-  MLUOPS_RETURN_IF_FINISHED(have_rank(3, {args.features, args.indices, args.weights, args.output}));
-  MLUOPS_RETURN_IF_FINISHED(are_arrays({args.features, args.indices, args.weights, args.output}));
+  MLUOPS_RETURN_IF_FINISHED(check_each({args.features, args.indices, args.weights, args.output}, has_rank, 3));
+  MLUOPS_RETURN_IF_FINISHED(
+      check_each({args.features, args.indices, args.weights, args.output}, has_layout, MLUOP_LAYOUT_ARRAY));
   const mluOpExtContract_t contract = args.handle->contract;
   MLUOPS_RETURN_IF_FINISHED(has_float_dtype(args.features, contract));
   MLUOPS_RETURN_IF_FINISHED(has_dtype(args.indices, MLUOP_DTYPE_INT32));
-  MLUOPS_RETURN_IF_FINISHED(have_dtype_of({args.weights, args.output}, args.features));
+  MLUOPS_RETURN_IF_FINISHED(check_each({args.weights, args.output}, same_dtype, args.features));
   const std::int64_t b = size_of(args.features, 0);
   MLUOPS_RETURN_IF_FINISHED(has_sizes(args.indices, {{0, b, "the batch"}, {2, 3, "neighbours of a point"}}));
   MLUOPS_RETURN_IF_FINISHED(same_dims(args.weights, args.indices));
@@ -23,13 +24,14 @@ Status check_three_interpolate_forward(const ThreeInterpolateForwardArgs& args,
   MLUOPS_RETURN_IF_FINISHED(
       has_sizes(args.output, {{0, b, "the batch"}, {1, c, "the channels"}, {2, n, "the points of indices"}}));
   MLUOPS_RETURN_IF_FINISHED(
-      are_dense({args.features, args.indices, args.weights, args.output}, MLUOP_STATUS_NOT_SUPPORTED));
-  MLUOPS_RETURN_IF_FINISHED(all_countable({args.features, args.indices, args.weights, args.output}, contract));
+      check_each({args.features, args.indices, args.weights, args.output}, is_dense, MLUOP_STATUS_NOT_SUPPORTED));
+  MLUOPS_RETURN_IF_FINISHED(
+      check_each({args.features, args.indices, args.weights, args.output}, is_countable, contract));
   MLUOPS_RETURN_IF_FINISHED(not_empty(args.indices));
   MLUOPS_RETURN_IF_FINISHED(not_empty(args.weights));
   MLUOPS_RETURN_IF_FINISHED(not_empty(args.output));
   if (is_empty(args.features)) return Status::nothing_to_do();
-  MLUOPS_RETURN_IF_FINISHED(have_data({args.features, args.indices, args.weights, args.output}));
+  MLUOPS_RETURN_IF_FINISHED(check_each({args.features, args.indices, args.weights, args.output}, has_data));
   MLUOPS_RETURN_IF_FINISHED(share_nothing({args.features, args.indices, args.weights}, {args.output}));
   const std::int64_t m = size_of(args.features, 2);
   problem = {{args.features.desc->dtype, b, c, m, n},
@@ -44,12 +46,14 @@ Status check_three_interpolate_backward(const ThreeInterpolateBackwardArgs& args
                                         mluopsThreeInterpolateBackwardProblem& problem) {
   MLUOPS_RETURN_IF_FINISHED(not_null("handle", args.handle));
   MLUOPS_RETURN_IF_FINISHED(have_descs({args.grad_output, args.indices, args.weights, args.grad_features}));
-  MLUOPS_RETURN_IF_FINISHED(have_rank(3, {args.grad_output, args.indices, args.weights, args.grad_features}));
-  MLUOPS_RETURN_IF_FINISHED(are_arrays({args.grad_output, args.indices, args.weights, args.grad_features}));
+  MLUOPS_RETURN_IF_FINISHED(
+      check_each({args.grad_output, args.indices, args.weights, args.grad_features}, has_rank, 3));
+  MLUOPS_RETURN_IF_FINISHED(
+      check_each({args.grad_output, args.indices, args.weights, args.grad_features}, has_layout, MLUOP_LAYOUT_ARRAY));
   const mluOpExtContract_t contract = args.handle->contract;
   MLUOPS_RETURN_IF_FINISHED(has_float_dtype(args.grad_output, contract));
   MLUOPS_RETURN_IF_FINISHED(has_dtype(args.indices, MLUOP_DTYPE_INT32));
-  MLUOPS_RETURN_IF_FINISHED(have_dtype_of({args.weights, args.grad_features}, args.grad_output));
+  MLUOPS_RETURN_IF_FINISHED(check_each({args.weights, args.grad_features}, same_dtype, args.grad_output));
   const std::int64_t n = size_of(args.indices, 1);
   MLUOPS_RETURN_IF_FINISHED(has_sizes(args.grad_output, {{2, n, "the points of indices"}}));
   const std::int64_t b = size_of(args.grad_output, 0);
@@ -57,15 +61,15 @@ Status check_three_interpolate_backward(const ThreeInterpolateBackwardArgs& args
   MLUOPS_RETURN_IF_FINISHED(same_dims(args.weights, args.indices));
   const std::int64_t c = size_of(args.grad_output, 1);
   MLUOPS_RETURN_IF_FINISHED(has_sizes(args.grad_features, {{0, b, "the batch"}, {1, c, "the channels"}}));
+  MLUOPS_RETURN_IF_FINISHED(check_each({args.grad_output, args.indices, args.weights, args.grad_features}, is_dense,
+                                       MLUOP_STATUS_NOT_SUPPORTED));
   MLUOPS_RETURN_IF_FINISHED(
-      are_dense({args.grad_output, args.indices, args.weights, args.grad_features}, MLUOP_STATUS_NOT_SUPPORTED));
-  MLUOPS_RETURN_IF_FINISHED(
-      all_countable({args.grad_output, args.indices, args.weights, args.grad_features}, contract));
+      check_each({args.grad_output, args.indices, args.weights, args.grad_features}, is_countable, contract));
   MLUOPS_RETURN_IF_FINISHED(not_empty(args.indices));
   MLUOPS_RETURN_IF_FINISHED(not_empty(args.weights));
   MLUOPS_RETURN_IF_FINISHED(not_empty(args.grad_output));
   MLUOPS_RETURN_IF_FINISHED(not_empty(args.grad_features));
-  MLUOPS_RETURN_IF_FINISHED(have_data({args.grad_output, args.indices, args.weights, args.grad_features}));
+  MLUOPS_RETURN_IF_FINISHED(check_each({args.grad_output, args.indices, args.weights, args.grad_features}, has_data));
   MLUOPS_RETURN_IF_FINISHED(share_nothing({args.grad_output, args.indices, args.weights}, {args.grad_features}));
   const std::int64_t m = size_of(args.grad_features, 2);
   problem = {{args.grad_output.desc->dtype, b, c, m, n},
@@ -80,8 +84,10 @@ Status check_three_interpolate_backward_weight(const ThreeInterpolateBackwardWei
                                                mluopsThreeInterpolateBackwardWeightProblem& problem) {
   MLUOPS_RETURN_IF_FINISHED(not_null("handle", args.handle));
   MLUOPS_RETURN_IF_FINISHED(have_descs({args.grad_output, args.features, args.indices, args.grad_weights}));
-  MLUOPS_RETURN_IF_FINISHED(have_rank(3, {args.grad_output, args.features, args.indices, args.grad_weights}));
-  MLUOPS_RETURN_IF_FINISHED(are_arrays({args.grad_output, args.features, args.indices, args.grad_weights}));
+  MLUOPS_RETURN_IF_FINISHED(
+      check_each({args.grad_output, args.features, args.indices, args.grad_weights}, has_rank, 3));
+  MLUOPS_RETURN_IF_FINISHED(
+      check_each({args.grad_output, args.features, args.indices, args.grad_weights}, has_layout, MLUOP_LAYOUT_ARRAY));
   const mluOpExtContract_t contract = args.handle->contract;
   MLUOPS_RETURN_IF_FINISHED(has_float_dtype(args.grad_output, contract));
   MLUOPS_RETURN_IF_FINISHED(same_dtype(args.features, args.grad_output));
@@ -94,15 +100,15 @@ Status check_three_interpolate_backward_weight(const ThreeInterpolateBackwardWei
   MLUOPS_RETURN_IF_FINISHED(has_sizes(
       args.indices, {{0, b, "the batch"}, {1, n, "the points of grad_output"}, {2, 3, "neighbours of a point"}}));
   MLUOPS_RETURN_IF_FINISHED(same_dims(args.grad_weights, args.indices));
+  MLUOPS_RETURN_IF_FINISHED(check_each({args.grad_output, args.features, args.indices, args.grad_weights}, is_dense,
+                                       MLUOP_STATUS_NOT_SUPPORTED));
   MLUOPS_RETURN_IF_FINISHED(
-      are_dense({args.grad_output, args.features, args.indices, args.grad_weights}, MLUOP_STATUS_NOT_SUPPORTED));
-  MLUOPS_RETURN_IF_FINISHED(
-      all_countable({args.grad_output, args.features, args.indices, args.grad_weights}, contract));
+      check_each({args.grad_output, args.features, args.indices, args.grad_weights}, is_countable, contract));
   MLUOPS_RETURN_IF_FINISHED(not_empty(args.features));
   MLUOPS_RETURN_IF_FINISHED(not_empty(args.indices));
   MLUOPS_RETURN_IF_FINISHED(not_empty(args.grad_weights));
   MLUOPS_RETURN_IF_FINISHED(not_empty(args.grad_output));
-  MLUOPS_RETURN_IF_FINISHED(have_data({args.grad_output, args.features, args.indices, args.grad_weights}));
+  MLUOPS_RETURN_IF_FINISHED(check_each({args.grad_output, args.features, args.indices, args.grad_weights}, has_data));
   MLUOPS_RETURN_IF_FINISHED(share_nothing({args.grad_output, args.features, args.indices}, {args.grad_weights}));
   const std::int64_t m = size_of(args.features, 2);
   problem = {{args.grad_output.desc->dtype, b, c, m, n},

@@ -8,24 +8,26 @@ namespace mluops::op {
 Status check_three_nn_forward(const ThreeNnForwardArgs& args, mluopsThreeNNForwardProblem& problem) {
   MLUOPS_RETURN_IF_FINISHED(not_null("handle", args.handle));
   MLUOPS_RETURN_IF_FINISHED(have_descs({args.unknown, args.known, args.dist2, args.idx}));
-  MLUOPS_RETURN_IF_FINISHED(have_rank(3, {args.unknown, args.known, args.dist2, args.idx}));
-  MLUOPS_RETURN_IF_FINISHED(are_arrays({args.unknown, args.known, args.dist2, args.idx}));
+  MLUOPS_RETURN_IF_FINISHED(check_each({args.unknown, args.known, args.dist2, args.idx}, has_rank, 3));
+  MLUOPS_RETURN_IF_FINISHED(
+      check_each({args.unknown, args.known, args.dist2, args.idx}, has_layout, MLUOP_LAYOUT_ARRAY));
   const mluOpExtContract_t contract = args.handle->contract;
   MLUOPS_RETURN_IF_FINISHED(has_float_dtype(args.unknown, contract));
-  MLUOPS_RETURN_IF_FINISHED(have_dtype_of({args.known, args.dist2}, args.unknown));
+  MLUOPS_RETURN_IF_FINISHED(check_each({args.known, args.dist2}, same_dtype, args.unknown));
   MLUOPS_RETURN_IF_FINISHED(has_dtype(args.idx, MLUOP_DTYPE_INT32));
   MLUOPS_RETURN_IF_FINISHED(has_sizes(args.unknown, {{2, 3, "coordinates of a point"}}));
   const std::int64_t b = size_of(args.unknown, 0);
   MLUOPS_RETURN_IF_FINISHED(has_sizes(args.known, {{0, b, "the batch"}, {2, 3, "coordinates of a point"}}));
   MLUOPS_RETURN_IF_FINISHED(same_dims(args.dist2, args.unknown));
   MLUOPS_RETURN_IF_FINISHED(same_dims(args.idx, args.unknown));
-  MLUOPS_RETURN_IF_FINISHED(are_dense({args.unknown, args.known, args.dist2, args.idx}, MLUOP_STATUS_NOT_SUPPORTED));
-  MLUOPS_RETURN_IF_FINISHED(all_countable({args.unknown, args.known, args.dist2, args.idx}, contract));
+  MLUOPS_RETURN_IF_FINISHED(
+      check_each({args.unknown, args.known, args.dist2, args.idx}, is_dense, MLUOP_STATUS_NOT_SUPPORTED));
+  MLUOPS_RETURN_IF_FINISHED(check_each({args.unknown, args.known, args.dist2, args.idx}, is_countable, contract));
   MLUOPS_RETURN_IF_FINISHED(is_indexable(args.known, 1));
   MLUOPS_RETURN_IF_FINISHED(not_empty(args.unknown));
   if (is_empty(args.known)) return Status::nothing_to_do();
   if (args.workspace_size > 0) MLUOPS_RETURN_IF_FINISHED(not_null("workspace", args.workspace));
-  MLUOPS_RETURN_IF_FINISHED(have_data({args.unknown, args.known, args.dist2, args.idx}));
+  MLUOPS_RETURN_IF_FINISHED(check_each({args.unknown, args.known, args.dist2, args.idx}, has_data));
   MLUOPS_RETURN_IF_FINISHED(share_nothing({args.unknown, args.known}, {args.dist2, args.idx}));
   const std::int64_t n = size_of(args.unknown, 1);
   const std::int64_t m = size_of(args.known, 1);
@@ -43,7 +45,7 @@ Status check_three_nn_forward_workspace(const ThreeNnForwardArgs& args, std::siz
   MLUOPS_RETURN_IF_FINISHED(not_null("workspace_size", size));
   MLUOPS_RETURN_IF_FINISHED(has_rank(args.known, 3));
   const mluOpExtContract_t contract = args.handle->contract;
-  MLUOPS_RETURN_IF_FINISHED(all_countable({args.known}, contract));
+  MLUOPS_RETURN_IF_FINISHED(is_countable(args.known, contract));
   return tell_workspace({{args.known.desc->elements, element_bytes(args.known)}}, size);
 }
 

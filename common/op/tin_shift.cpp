@@ -11,7 +11,7 @@ Status check_tin_shift_forward(const TinShiftForwardArgs& args, mluopsTinShiftFo
   MLUOPS_RETURN_IF_FINISHED(has_rank(args.input, 4));
   MLUOPS_RETURN_IF_FINISHED(has_rank(args.shifts, 2));
   MLUOPS_RETURN_IF_FINISHED(has_rank(args.output, 4));
-  MLUOPS_RETURN_IF_FINISHED(are_arrays({args.shifts}));
+  MLUOPS_RETURN_IF_FINISHED(has_layout(args.shifts, MLUOP_LAYOUT_ARRAY));
   const mluOpExtContract_t contract = args.handle->contract;
   MLUOPS_RETURN_IF_FINISHED(has_float_dtype(args.input, contract));
   MLUOPS_RETURN_IF_FINISHED(has_dtype(args.shifts, MLUOP_DTYPE_INT32));
@@ -30,10 +30,10 @@ Status check_tin_shift_forward(const TinShiftForwardArgs& args, mluopsTinShiftFo
   if (!(pixels >= 1)) {
     return Status::bad_param(text_of("input: wanted 1 or more pixels, got ", shape_text(args.input)));
   }
-  MLUOPS_RETURN_IF_FINISHED(are_dense({args.input, args.shifts, args.output}, MLUOP_STATUS_NOT_SUPPORTED));
-  MLUOPS_RETURN_IF_FINISHED(all_countable({args.input, args.shifts, args.output}, contract));
+  MLUOPS_RETURN_IF_FINISHED(check_each({args.input, args.shifts, args.output}, is_dense, MLUOP_STATUS_NOT_SUPPORTED));
+  MLUOPS_RETURN_IF_FINISHED(check_each({args.input, args.shifts, args.output}, is_countable, contract));
   if (is_empty(args.input)) return Status::nothing_to_do();
-  MLUOPS_RETURN_IF_FINISHED(have_data({args.input, args.shifts, args.output}));
+  MLUOPS_RETURN_IF_FINISHED(check_each({args.input, args.shifts, args.output}, has_data));
   MLUOPS_RETURN_IF_FINISHED(share_nothing({args.input, args.shifts}, {args.output}));
   const std::int64_t t = size_of(args.input, 1);
   problem = {{args.input.desc->dtype, n, t, c, pixels, groups},
@@ -49,7 +49,7 @@ Status check_tin_shift_backward(const TinShiftBackwardArgs& args, mluopsTinShift
   MLUOPS_RETURN_IF_FINISHED(has_rank(args.grad_output, 4));
   MLUOPS_RETURN_IF_FINISHED(has_rank(args.shifts, 2));
   MLUOPS_RETURN_IF_FINISHED(has_rank(args.grad_input, 4));
-  MLUOPS_RETURN_IF_FINISHED(are_arrays({args.shifts}));
+  MLUOPS_RETURN_IF_FINISHED(has_layout(args.shifts, MLUOP_LAYOUT_ARRAY));
   const mluOpExtContract_t contract = args.handle->contract;
   MLUOPS_RETURN_IF_FINISHED(has_float_dtype(args.grad_output, contract));
   MLUOPS_RETURN_IF_FINISHED(has_dtype(args.shifts, MLUOP_DTYPE_INT32));
@@ -68,10 +68,11 @@ Status check_tin_shift_backward(const TinShiftBackwardArgs& args, mluopsTinShift
   if (!(pixels >= 1)) {
     return Status::bad_param(text_of("grad_output: wanted 1 or more pixels, got ", shape_text(args.grad_output)));
   }
-  MLUOPS_RETURN_IF_FINISHED(are_dense({args.grad_output, args.shifts, args.grad_input}, MLUOP_STATUS_NOT_SUPPORTED));
-  MLUOPS_RETURN_IF_FINISHED(all_countable({args.grad_output, args.shifts, args.grad_input}, contract));
+  MLUOPS_RETURN_IF_FINISHED(
+      check_each({args.grad_output, args.shifts, args.grad_input}, is_dense, MLUOP_STATUS_NOT_SUPPORTED));
+  MLUOPS_RETURN_IF_FINISHED(check_each({args.grad_output, args.shifts, args.grad_input}, is_countable, contract));
   if (is_empty(args.grad_output)) return Status::nothing_to_do();
-  MLUOPS_RETURN_IF_FINISHED(have_data({args.grad_output, args.shifts, args.grad_input}));
+  MLUOPS_RETURN_IF_FINISHED(check_each({args.grad_output, args.shifts, args.grad_input}, has_data));
   MLUOPS_RETURN_IF_FINISHED(share_nothing({args.grad_output, args.shifts}, {args.grad_input}));
   const std::int64_t t = size_of(args.grad_output, 1);
   problem = {{args.grad_output.desc->dtype, n, t, c, pixels, groups},

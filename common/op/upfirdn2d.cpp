@@ -20,13 +20,13 @@ Status check_upfirdn2d_form(const Upfirdn2dArgs& args) {
   MLUOPS_RETURN_IF_FINISHED(at_least("pad_y1", args.pad_y1, -2147483647));
   const mluOpExtContract_t contract = args.handle->contract;
   MLUOPS_RETURN_IF_FINISHED(has_image_layout(args.input, args.input, contract));
-  MLUOPS_RETURN_IF_FINISHED(are_arrays({args.filter}));
+  MLUOPS_RETURN_IF_FINISHED(has_layout(args.filter, MLUOP_LAYOUT_ARRAY));
   MLUOPS_RETURN_IF_FINISHED(has_image_layout(args.output, args.input, contract));
   MLUOPS_RETURN_IF_FINISHED(has_rank(args.input, 4));
   MLUOPS_RETURN_IF_FINISHED(has_rank(args.filter, 2));
   MLUOPS_RETURN_IF_FINISHED(has_rank(args.output, 4));
   MLUOPS_RETURN_IF_FINISHED(has_float_dtype(args.input, contract));
-  MLUOPS_RETURN_IF_FINISHED(have_dtype_of({args.filter, args.output}, args.input));
+  MLUOPS_RETURN_IF_FINISHED(check_each({args.filter, args.output}, same_dtype, args.input));
   const std::int64_t h = size_of(args.input, Axis::kH);
   const std::int64_t w = size_of(args.input, Axis::kW);
   if (!(h >= 1 && w >= 1)) {
@@ -73,11 +73,11 @@ Status check_upfirdn2d(const Upfirdn2dArgs& args, mluopsUpfirdn2dProblem& proble
                                                           {1, out_h, "the filtered rows"},
                                                           {2, out_w, "the filtered columns"},
                                                           {3, c, "the channels of input"}}));
-  MLUOPS_RETURN_IF_FINISHED(are_dense({args.input, args.filter, args.output}, MLUOP_STATUS_NOT_SUPPORTED));
+  MLUOPS_RETURN_IF_FINISHED(check_each({args.input, args.filter, args.output}, is_dense, MLUOP_STATUS_NOT_SUPPORTED));
   const mluOpExtContract_t contract = args.handle->contract;
-  MLUOPS_RETURN_IF_FINISHED(all_countable({args.input, args.filter, args.output}, contract));
+  MLUOPS_RETURN_IF_FINISHED(check_each({args.input, args.filter, args.output}, is_countable, contract));
   if (is_empty(args.input)) return Status::nothing_to_do();
-  MLUOPS_RETURN_IF_FINISHED(have_data({args.input, args.filter, args.output}));
+  MLUOPS_RETURN_IF_FINISHED(check_each({args.input, args.filter, args.output}, has_data));
   MLUOPS_RETURN_IF_FINISHED(share_nothing({args.input, args.filter}, {args.output}));
   problem = {{args.input.desc->dtype, n, h, w, c, fh, fw, out_h, out_w, args.up_x, args.up_y, args.down_x, args.down_y,
               args.pad_x0, args.pad_x1, args.pad_y0, args.pad_y1, args.flip_filter ? 1 : 0},

@@ -16,7 +16,7 @@ Status check_voxel_pooling_forward_form(const VoxelPoolingForwardArgs& args) {
   MLUOPS_RETURN_IF_FINISHED(at_least("num_voxel_x", args.num_voxel_x, 1));
   MLUOPS_RETURN_IF_FINISHED(at_least("num_voxel_y", args.num_voxel_y, 1));
   MLUOPS_RETURN_IF_FINISHED(at_least("num_voxel_z", args.num_voxel_z, 1));
-  MLUOPS_RETURN_IF_FINISHED(have_rank(3, {args.geom_xyz, args.input_features}));
+  MLUOPS_RETURN_IF_FINISHED(check_each({args.geom_xyz, args.input_features}, has_rank, 3));
   MLUOPS_RETURN_IF_FINISHED(has_rank(args.output_features, 4));
   MLUOPS_RETURN_IF_FINISHED(has_rank(args.pos_memo, 3));
   MLUOPS_RETURN_IF_FINISHED(has_sizes(args.input_features, {{0, args.batch_size, "batch_size"},
@@ -42,17 +42,19 @@ Status check_voxel_pooling_forward_form(const VoxelPoolingForwardArgs& args) {
 
 Status check_voxel_pooling_forward(const VoxelPoolingForwardArgs& args, mluopsVoxelPoolingForwardProblem& problem) {
   MLUOPS_RETURN_IF_FINISHED(check_voxel_pooling_forward_form(args));
-  MLUOPS_RETURN_IF_FINISHED(are_arrays({args.geom_xyz, args.input_features, args.output_features, args.pos_memo}));
-  MLUOPS_RETURN_IF_FINISHED(
-      are_dense({args.geom_xyz, args.input_features, args.output_features, args.pos_memo}, MLUOP_STATUS_NOT_SUPPORTED));
+  MLUOPS_RETURN_IF_FINISHED(check_each({args.geom_xyz, args.input_features, args.output_features, args.pos_memo},
+                                       has_layout, MLUOP_LAYOUT_ARRAY));
+  MLUOPS_RETURN_IF_FINISHED(check_each({args.geom_xyz, args.input_features, args.output_features, args.pos_memo},
+                                       is_dense, MLUOP_STATUS_NOT_SUPPORTED));
   const mluOpExtContract_t contract = args.handle->contract;
   MLUOPS_RETURN_IF_FINISHED(
-      all_countable({args.geom_xyz, args.input_features, args.output_features, args.pos_memo}, contract));
+      check_each({args.geom_xyz, args.input_features, args.output_features, args.pos_memo}, is_countable, contract));
   MLUOPS_RETURN_IF_FINISHED(not_empty(args.geom_xyz));
   MLUOPS_RETURN_IF_FINISHED(not_empty(args.input_features));
   MLUOPS_RETURN_IF_FINISHED(not_empty(args.output_features));
   MLUOPS_RETURN_IF_FINISHED(not_empty(args.pos_memo));
-  MLUOPS_RETURN_IF_FINISHED(have_data({args.geom_xyz, args.input_features, args.output_features, args.pos_memo}));
+  MLUOPS_RETURN_IF_FINISHED(
+      check_each({args.geom_xyz, args.input_features, args.output_features, args.pos_memo}, has_data));
   MLUOPS_RETURN_IF_FINISHED(share_nothing({args.geom_xyz, args.input_features}, {args.output_features, args.pos_memo}));
   problem = {{args.input_features.desc->dtype, args.batch_size, args.num_points, args.num_channels, args.num_voxel_x,
               args.num_voxel_y, args.num_voxel_z},

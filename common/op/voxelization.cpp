@@ -22,18 +22,19 @@ Status check_voxelization_form(const VoxelizationArgs& args) {
   MLUOPS_RETURN_IF_FINISHED(has_rank(args.points, 2));
   const mluOpExtContract_t contract = args.handle->contract;
   MLUOPS_RETURN_IF_FINISHED(is_float(args.points, contract));
-  MLUOPS_RETURN_IF_FINISHED(have_dtype_of({args.voxel_size, args.coors_range, args.voxels}, args.points));
-  MLUOPS_RETURN_IF_FINISHED(have_dtype({args.coors, args.num_points_per_voxel, args.voxel_num}, MLUOP_DTYPE_INT32));
+  MLUOPS_RETURN_IF_FINISHED(check_each({args.voxel_size, args.coors_range, args.voxels}, same_dtype, args.points));
+  MLUOPS_RETURN_IF_FINISHED(
+      check_each({args.coors, args.num_points_per_voxel, args.voxel_num}, has_dtype, MLUOP_DTYPE_INT32));
   MLUOPS_RETURN_IF_FINISHED(not_empty(args.points));
   const std::int64_t features = size_of(args.points, 1);
   if (!(features >= 3)) {
     return Status::bad_param(text_of("dimension 1 of points: wanted >= 3, got ", features));
   }
   MLUOPS_RETURN_IF_FINISHED(has_rank(args.points, 2));
-  MLUOPS_RETURN_IF_FINISHED(have_rank(1, {args.voxel_size, args.coors_range}));
+  MLUOPS_RETURN_IF_FINISHED(check_each({args.voxel_size, args.coors_range}, has_rank, 1));
   MLUOPS_RETURN_IF_FINISHED(has_rank(args.voxels, 3));
   MLUOPS_RETURN_IF_FINISHED(has_rank(args.coors, 2));
-  MLUOPS_RETURN_IF_FINISHED(have_rank(1, {args.num_points_per_voxel, args.voxel_num}));
+  MLUOPS_RETURN_IF_FINISHED(check_each({args.num_points_per_voxel, args.voxel_num}, has_rank, 1));
   MLUOPS_RETURN_IF_FINISHED(has_sizes(args.voxel_size, {{0, 3, "x, y, z"}}));
   MLUOPS_RETURN_IF_FINISHED(has_sizes(args.coors_range, {{0, 6, "least and greatest x, y, z"}}));
   MLUOPS_RETURN_IF_FINISHED(has_sizes(args.voxels, {{0, args.max_voxels, "max_voxels"},
@@ -43,12 +44,12 @@ Status check_voxelization_form(const VoxelizationArgs& args) {
       has_sizes(args.coors, {{0, args.max_voxels, "max_voxels"}, {1, 3, "coordinates of a voxel"}}));
   MLUOPS_RETURN_IF_FINISHED(has_sizes(args.num_points_per_voxel, {{0, args.max_voxels, "max_voxels"}}));
   MLUOPS_RETURN_IF_FINISHED(has_sizes(args.voxel_num, {{0, 1, "one number"}}));
-  MLUOPS_RETURN_IF_FINISHED(are_dense({args.points, args.voxel_size, args.coors_range, args.voxels, args.coors,
-                                       args.num_points_per_voxel, args.voxel_num},
-                                      MLUOP_STATUS_NOT_SUPPORTED));
-  MLUOPS_RETURN_IF_FINISHED(all_countable({args.points, args.voxel_size, args.coors_range, args.voxels, args.coors,
-                                           args.num_points_per_voxel, args.voxel_num},
-                                          contract));
+  MLUOPS_RETURN_IF_FINISHED(check_each({args.points, args.voxel_size, args.coors_range, args.voxels, args.coors,
+                                        args.num_points_per_voxel, args.voxel_num},
+                                       is_dense, MLUOP_STATUS_NOT_SUPPORTED));
+  MLUOPS_RETURN_IF_FINISHED(check_each({args.points, args.voxel_size, args.coors_range, args.voxels, args.coors,
+                                        args.num_points_per_voxel, args.voxel_num},
+                                       is_countable, contract));
   MLUOPS_RETURN_IF_FINISHED(is_indexable(args.points, 0));
   return Status::go_on();
 }
@@ -59,8 +60,9 @@ Status check_voxelization(const VoxelizationArgs& args, mluopsVoxelizationProble
   MLUOPS_RETURN_IF_FINISHED(check_voxelization_form(args));
   if (args.workspace_size > 0) MLUOPS_RETURN_IF_FINISHED(not_null("workspace", args.workspace));
   if (std::int64_t{args.max_points} == 0 || std::int64_t{args.max_voxels} == 0) return Status::nothing_to_do();
-  MLUOPS_RETURN_IF_FINISHED(have_data({args.points, args.voxel_size, args.coors_range, args.voxels, args.coors,
-                                       args.num_points_per_voxel, args.voxel_num}));
+  MLUOPS_RETURN_IF_FINISHED(check_each({args.points, args.voxel_size, args.coors_range, args.voxels, args.coors,
+                                        args.num_points_per_voxel, args.voxel_num},
+                                       has_data));
   MLUOPS_RETURN_IF_FINISHED(share_nothing({args.points, args.voxel_size, args.coors_range},
                                           {args.voxels, args.coors, args.num_points_per_voxel, args.voxel_num}));
   const std::int64_t n = size_of(args.points, 0);
@@ -82,7 +84,7 @@ Status check_dynamic_voxelize(const DynamicVoxelizeArgs& args, mluopsDynamicVoxe
   MLUOPS_RETURN_IF_FINISHED(has_rank(args.points, 2));
   const mluOpExtContract_t contract = args.handle->contract;
   MLUOPS_RETURN_IF_FINISHED(is_float(args.points, contract));
-  MLUOPS_RETURN_IF_FINISHED(have_dtype_of({args.voxel_size, args.coors_range}, args.points));
+  MLUOPS_RETURN_IF_FINISHED(check_each({args.voxel_size, args.coors_range}, same_dtype, args.points));
   MLUOPS_RETURN_IF_FINISHED(has_dtype(args.coors, MLUOP_DTYPE_INT32));
   MLUOPS_RETURN_IF_FINISHED(not_empty(args.points));
   const std::int64_t features = size_of(args.points, 1);
@@ -90,16 +92,17 @@ Status check_dynamic_voxelize(const DynamicVoxelizeArgs& args, mluopsDynamicVoxe
     return Status::bad_param(text_of("dimension 1 of points: wanted >= 3, got ", features));
   }
   MLUOPS_RETURN_IF_FINISHED(has_rank(args.points, 2));
-  MLUOPS_RETURN_IF_FINISHED(have_rank(1, {args.voxel_size, args.coors_range}));
+  MLUOPS_RETURN_IF_FINISHED(check_each({args.voxel_size, args.coors_range}, has_rank, 1));
   MLUOPS_RETURN_IF_FINISHED(has_rank(args.coors, 2));
   MLUOPS_RETURN_IF_FINISHED(has_sizes(args.voxel_size, {{0, 3, "x, y, z"}}));
   MLUOPS_RETURN_IF_FINISHED(has_sizes(args.coors_range, {{0, 6, "least and greatest x, y, z"}}));
   const std::int64_t n = size_of(args.points, 0);
   MLUOPS_RETURN_IF_FINISHED(has_sizes(args.coors, {{0, n, "the points"}, {1, 3, "coordinates of a voxel"}}));
   MLUOPS_RETURN_IF_FINISHED(
-      are_dense({args.points, args.voxel_size, args.coors_range, args.coors}, MLUOP_STATUS_NOT_SUPPORTED));
-  MLUOPS_RETURN_IF_FINISHED(all_countable({args.points, args.voxel_size, args.coors_range, args.coors}, contract));
-  MLUOPS_RETURN_IF_FINISHED(have_data({args.points, args.voxel_size, args.coors_range, args.coors}));
+      check_each({args.points, args.voxel_size, args.coors_range, args.coors}, is_dense, MLUOP_STATUS_NOT_SUPPORTED));
+  MLUOPS_RETURN_IF_FINISHED(
+      check_each({args.points, args.voxel_size, args.coors_range, args.coors}, is_countable, contract));
+  MLUOPS_RETURN_IF_FINISHED(check_each({args.points, args.voxel_size, args.coors_range, args.coors}, has_data));
   MLUOPS_RETURN_IF_FINISHED(share_nothing({args.points, args.voxel_size, args.coors_range}, {args.coors}));
   problem = {{args.points.desc->dtype, n, features, 0, 0},
              args.points.data,

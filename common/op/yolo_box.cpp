@@ -18,7 +18,7 @@ Status check_yolo_box_form(const YoloBoxArgs& args) {
   MLUOPS_RETURN_IF_FINISHED(has_rank(args.x, 4));
   MLUOPS_RETURN_IF_FINISHED(has_rank(args.img_size, 2));
   MLUOPS_RETURN_IF_FINISHED(has_rank(args.anchors, 1));
-  MLUOPS_RETURN_IF_FINISHED(have_rank(4, {args.boxes, args.scores}));
+  MLUOPS_RETURN_IF_FINISHED(check_each({args.boxes, args.scores}, has_rank, 4));
   MLUOPS_RETURN_IF_FINISHED(not_empty(args.anchors));
   const std::int64_t numbers = size_of(args.anchors, 0);
   if (!(numbers % 2 == 0)) {
@@ -56,15 +56,17 @@ Status check_yolo_box_form(const YoloBoxArgs& args) {
 
 Status check_yolo_box(const YoloBoxArgs& args, mluopsYoloBoxProblem& problem) {
   MLUOPS_RETURN_IF_FINISHED(check_yolo_box_form(args));
-  MLUOPS_RETURN_IF_FINISHED(have_dtype({args.img_size, args.anchors}, MLUOP_DTYPE_INT32));
-  MLUOPS_RETURN_IF_FINISHED(have_dtype_of({args.boxes, args.scores}, args.x));
-  MLUOPS_RETURN_IF_FINISHED(are_arrays({args.x, args.img_size, args.anchors, args.boxes, args.scores}));
+  MLUOPS_RETURN_IF_FINISHED(check_each({args.img_size, args.anchors}, has_dtype, MLUOP_DTYPE_INT32));
+  MLUOPS_RETURN_IF_FINISHED(check_each({args.boxes, args.scores}, same_dtype, args.x));
   MLUOPS_RETURN_IF_FINISHED(
-      are_dense({args.x, args.img_size, args.anchors, args.boxes, args.scores}, MLUOP_STATUS_NOT_SUPPORTED));
+      check_each({args.x, args.img_size, args.anchors, args.boxes, args.scores}, has_layout, MLUOP_LAYOUT_ARRAY));
+  MLUOPS_RETURN_IF_FINISHED(
+      check_each({args.x, args.img_size, args.anchors, args.boxes, args.scores}, is_dense, MLUOP_STATUS_NOT_SUPPORTED));
   const mluOpExtContract_t contract = args.handle->contract;
-  MLUOPS_RETURN_IF_FINISHED(all_countable({args.x, args.img_size, args.anchors, args.boxes, args.scores}, contract));
+  MLUOPS_RETURN_IF_FINISHED(
+      check_each({args.x, args.img_size, args.anchors, args.boxes, args.scores}, is_countable, contract));
   if (is_empty(args.x)) return Status::nothing_to_do();
-  MLUOPS_RETURN_IF_FINISHED(have_data({args.x, args.img_size, args.anchors, args.boxes, args.scores}));
+  MLUOPS_RETURN_IF_FINISHED(check_each({args.x, args.img_size, args.anchors, args.boxes, args.scores}, has_data));
   MLUOPS_RETURN_IF_FINISHED(share_nothing({args.x, args.img_size, args.anchors}, {args.boxes, args.scores}));
   const std::int64_t n = size_of(args.x, 0);
   const std::int64_t numbers = size_of(args.anchors, 0);

@@ -60,11 +60,11 @@ TEST(TellWorkspace, SumsProductsThatStayInInt64) {
   EXPECT_EQ(size, 0u) << "refused: left alone";
 }
 
-TEST(NoOverlap, NeighboursTouchAndOneSharedByteIsTooMuch) {
+TEST(ShareNothing, NeighboursTouchAndOneSharedByteIsTooMuch) {
   alignas(4) char memory[64] = {};
   mluOpTensorStruct four = floats(4);  // 16 bytes
   const auto code = [&](int first, int second) {
-    return no_overlap({{"in", &four, memory + first}}, {{"out", &four, memory + second}}).code();
+    return share_nothing({{"in", &four, memory + first}}, {{"out", &four, memory + second}}).code();
   };
   EXPECT_EQ(code(0, 16), MLUOP_STATUS_SUCCESS);
   EXPECT_EQ(code(16, 0), MLUOP_STATUS_SUCCESS);
@@ -73,10 +73,10 @@ TEST(NoOverlap, NeighboursTouchAndOneSharedByteIsTooMuch) {
   EXPECT_EQ(code(8, 8), MLUOP_STATUS_BAD_PARAM);
 }
 
-TEST(NoOverlap, OutputsMustNotShareEither) {
+TEST(ShareNothing, OutputsMustNotShareEither) {
   alignas(4) char memory[64] = {};
   mluOpTensorStruct four = floats(4), none = floats(0);
-  const auto code = [&](const TensorArg& a, const TensorArg& b) { return no_overlap({}, {a, b}).code(); };
+  const auto code = [&](const TensorArg& a, const TensorArg& b) { return share_nothing({}, {a, b}).code(); };
   EXPECT_EQ(code({"a", &four, memory}, {"b", &four, memory + 16}), MLUOP_STATUS_SUCCESS);
   EXPECT_EQ(code({"a", &four, memory}, {"b", &four, memory + 12}), MLUOP_STATUS_BAD_PARAM);
   EXPECT_EQ(code({"a", &four, memory}, {"b", &none, memory + 4}), MLUOP_STATUS_SUCCESS) << "no bytes, none shared";

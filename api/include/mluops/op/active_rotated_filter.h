@@ -8,8 +8,8 @@
 extern "C" {
 #endif
 
-/** Bytes of device memory that mluOpActiveRotatedFilterForward wants: as many as input has.
- *  BAD_PARAM: an argument is NULL. */
+/** Bytes of device memory that mluOpActiveRotatedFilterForward wants: as many as input has. BAD_PARAM: an argument is
+ *  NULL. */
 mluOpStatus_t MLUOP_WIN_API mluOpGetActiveRotatedFilterForwardWorkspaceSize(mluOpHandle_t handle,
                                                                             const mluOpTensorDescriptor_t input_desc,
                                                                             size_t* workspace_size);

@@ -38,6 +38,8 @@ mluOpStatus_t MLUOP_WIN_API mluOpExtAssignScoreWithkForward(
  *  Dtypes and statuses: those of the forward function. Cost: 6*B*P*K*M*O flops, sums in the same order for every number
  *  of threads.
  *
+ *  Anything not described here is as in mluOpExtAssignScoreWithkForward.
+ *
  *  @param grad_output           T [B, O, P, K], ARRAY.
  *  @param points, centers       T [B, N, M, O], ARRAY.
  *  @param scores                T [B, P, K, M], ARRAY.

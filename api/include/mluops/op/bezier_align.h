@@ -38,7 +38,9 @@ mluOpStatus_t MLUOP_WIN_API mluOpExtBezierAlignForward(mluOpHandle_t handle, con
 
 /** Gradient of mluOpExtBezierAlignForward with respect to input (scatter-add).
  *
- *  Anything not described here is as in the forward call. B, H, W or C = 0: SUCCESS, nothing written.
+ *  B, H, W or C = 0: SUCCESS, nothing written.
+ *
+ *  Anything not described here is as in mluOpExtBezierAlignForward.
  *
  *  @param grad_output     T [R, PH, PW, C], NHWC.
  *  @param beziers         T [R, 17], ARRAY.

@@ -29,7 +29,7 @@ mluOpStatus_t MLUOP_WIN_API mluOpBorderAlignForward(mluOpHandle_t handle, const 
 
 /** Gradient of mluOpBorderAlignForward: scatters grad_output to the four neighbours of the winning sample.
  *
- *  Errors as in the forward call.
+ *  Anything not described here is as in mluOpBorderAlignForward.
  *
  *  @param grad_output  T [N, K, 4, C], NHWC.
  *  @param boxes        T [N, K, 4], any layout.

@@ -65,8 +65,7 @@ mluOpStatus_t MLUOP_WIN_API mluOpExtBoxIouQuadri(mluOpHandle_t handle, const int
                                                  const mluOpTensorDescriptor_t bbox2_desc, const void* bbox2,
                                                  const mluOpTensorDescriptor_t ious_desc, void* ious);
 
-/** Bytes of the workspace of mluOpNmsRotated: 0, it takes none.
- *  BAD_PARAM: NULL. */
+/** Bytes of the workspace of mluOpNmsRotated: 0. BAD_PARAM: an argument is NULL. */
 mluOpStatus_t MLUOP_WIN_API mluOpGetNmsRotatedWorkspaceSize(mluOpHandle_t handle,
                                                             const mluOpTensorDescriptor_t boxes_desc,
                                                             size_t* workspace_size);

@@ -44,6 +44,8 @@ mluOpStatus_t MLUOP_WIN_API mluOpCarafeForward(mluOpHandle_t handle, const mluOp
  *
  *  Empty tensors: SUCCESS, nothing written. Cost: 4*N*s*H*s*W*K*K*C flops. Source: as mluOpCarafeForward.
  *
+ *  Anything not described here is as in mluOpCarafeForward.
+ *
  *  @param carafe_desc  K, G, s. STRICT: K <= 137, else NOT_SUPPORTED.
  *  @param input        T [N, H, W, C], NHWC.
  *  @param mask         T [N, s*H, s*W, G*K*K], NHWC.

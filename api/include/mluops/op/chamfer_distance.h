@@ -41,6 +41,8 @@ mluOpStatus_t MLUOP_WIN_API mluOpExtChamferDistanceForward(mluOpHandle_t handle,
  *  Dtypes and statuses: those of the forward function. Cost: 8*B*(N+M) additions, in the same order for every number of
  *  threads.
  *
+ *  Anything not described here is as in mluOpExtChamferDistanceForward.
+ *
  *  @param xyz1        T [B, N, 2], ARRAY.
  *  @param xyz2        T [B, M, 2], ARRAY.
  *  @param idx1        INT32 [B, N], ARRAY: outside the other set: adds nothing.

@@ -40,7 +40,7 @@ mluOpStatus_t MLUOP_WIN_API mluOpExtCorrelationForward(mluOpHandle_t handle, con
 
 /** Gradients of mluOpExtCorrelationForward with respect to both images.
  *
- *  Anything not described here is as in the forward call.
+ *  Anything not described here is as in mluOpExtCorrelationForward.
  *
  *  @param grad_output           T [N, P, P, Ho, Wo], ARRAY.
  *  @param input1, input2        T [N, H, W, C], NHWC.

@@ -31,9 +31,8 @@ mluOpStatus_t MLUOP_WIN_API mluOpSetDCNDescriptor(mluOpDCNDescriptor_t dcn_desc,
 /** Destroys a descriptor. BAD_PARAM: NULL. */
 mluOpStatus_t MLUOP_WIN_API mluOpDestroyDCNDescriptor(mluOpDCNDescriptor_t dcn_desc);
 
-/** Bytes of device memory that mluOpDCNForward wants: 0, it works in memory of the handle.
- *
- *  Takes the arguments of the call. BAD_PARAM: workspace_size is NULL, or the call gives it. */
+/** Bytes of the workspace of mluOpDCNForward: 0. Takes the arguments of the call. BAD_PARAM: workspace_size is NULL,
+ *  or the call gives it. */
 mluOpStatus_t MLUOP_WIN_API mluOpGetDCNForwardWorkspaceSize(
     mluOpHandle_t handle, const mluOpDCNDescriptor_t dcn_desc, const mluOpTensorDescriptor_t input_desc,
     const mluOpTensorDescriptor_t offset_desc, const mluOpTensorDescriptor_t mask_desc,
@@ -74,10 +73,8 @@ mluOpStatus_t MLUOP_WIN_API mluOpDCNForward(mluOpHandle_t handle, const mluOpDCN
                                             size_t workspace_size, const mluOpTensorDescriptor_t output_desc,
                                             void* output);
 
-/** Bytes of device memory that mluOpDCNBackwardData wants: 0, it works in memory of the handle. The name is the
- *  vendor's, letter by letter.
- *
- *  Takes the arguments of the call. BAD_PARAM: workspace_size is NULL, or the call gives it. */
+/** Bytes of the workspace of mluOpDCNBackwardData: 0. Takes the arguments of the call. BAD_PARAM: workspace_size is
+ *  NULL, or the call gives it. The name is the vendor's, letter by letter. */
 mluOpStatus_t MLUOP_WIN_API mluOpGetDCNBakcwardDataWorkspaceSize(
     mluOpHandle_t handle, const mluOpDCNDescriptor_t dcn_desc, const mluOpTensorDescriptor_t input_desc,
     const mluOpTensorDescriptor_t offset_desc, const mluOpTensorDescriptor_t mask_desc,
@@ -87,7 +84,9 @@ mluOpStatus_t MLUOP_WIN_API mluOpGetDCNBakcwardDataWorkspaceSize(
 
 /** Gradients of mluOpDCNForward in input (a scatter-add), offset and mask.
  *
- *  Bitwise reproducible at any number of threads. Anything not described here is as in the forward call.
+ *  Bitwise reproducible at any number of threads.
+ *
+ *  Anything not described here is as in mluOpDCNForward.
  *
  *  @param input           T [N, H, W, Ci], NHWC.
  *  @param offset          T [N, Ho, Wo, G * Kh * Kw * 2], NHWC.
@@ -115,9 +114,8 @@ mluOpStatus_t MLUOP_WIN_API mluOpDCNBackwardData(mluOpHandle_t handle, const mlu
                                                  const mluOpTensorDescriptor_t grad_offset_desc, void* grad_offset,
                                                  const mluOpTensorDescriptor_t grad_mask_desc, void* grad_mask);
 
-/** Bytes of device memory that mluOpDCNBackwardWeight wants: 0, it works in memory of the handle.
- *
- *  Takes the arguments of the call. BAD_PARAM: workspace_size is NULL, or the call gives it. */
+/** Bytes of the workspace of mluOpDCNBackwardWeight: 0. Takes the arguments of the call. BAD_PARAM: workspace_size is
+ *  NULL, or the call gives it. */
 mluOpStatus_t MLUOP_WIN_API mluOpGetDCNBackwardWeightWorkspaceSize(
     mluOpHandle_t handle, const mluOpDCNDescriptor_t dcn_desc, const mluOpTensorDescriptor_t input_desc,
     const mluOpTensorDescriptor_t offset_desc, const mluOpTensorDescriptor_t mask_desc,
@@ -126,7 +124,9 @@ mluOpStatus_t MLUOP_WIN_API mluOpGetDCNBackwardWeightWorkspaceSize(
 
 /** Gradients of mluOpDCNForward in filter and bias.
  *
- *  Bitwise reproducible at any number of threads. Anything not described here is as in the forward call.
+ *  Bitwise reproducible at any number of threads.
+ *
+ *  Anything not described here is as in mluOpDCNForward.
  *
  *  @param input           T [N, H, W, Ci], NHWC.
  *  @param offset          T [N, Ho, Wo, G * Kh * Kw * 2], NHWC.

@@ -36,7 +36,7 @@ mluOpStatus_t MLUOP_WIN_API mluOpDeformRoiPoolForward(
 /** Gradients of mluOpDeformRoiPoolForward. grad_offset uses the unclamped sample coordinates
  *  (docs/op/deform_roi_pool.md).
  *
- *  Anything not described here is as in the forward call.
+ *  Anything not described here is as in mluOpDeformRoiPoolForward.
  *
  *  @param grad_output           T [R, pooled_height, pooled_width, C], NHWC.
  *  @param input                 T [B, H, W, C], NHWC.

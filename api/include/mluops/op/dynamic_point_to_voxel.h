@@ -9,11 +9,7 @@ extern "C" {
 #endif
 
 /** Bytes of device memory that mluOpDynamicPointToVoxelForward wants: three INT32 for each point, to sort them.
- *
- *  @param feats_desc      T [N, C].
- *  @param coors_desc      INT32 [N, 3].
- *  @param workspace_size  The size in bytes.
- *  BAD_PARAM: an argument is NULL; feats or coors is not of rank 2. */
+ *  BAD_PARAM: an argument is NULL; feats is not of rank 2; coors is not of rank 2. */
 mluOpStatus_t MLUOP_WIN_API mluOpGetDynamicPointToVoxelForwardWorkspaceSize(mluOpHandle_t handle,
                                                                             const mluOpTensorDescriptor_t feats_desc,
                                                                             const mluOpTensorDescriptor_t coors_desc,
@@ -56,8 +52,7 @@ mluOpStatus_t MLUOP_WIN_API mluOpDynamicPointToVoxelForward(
     const mluOpTensorDescriptor_t voxel_num_desc, void* voxel_num);
 
 /** Bytes of device memory that mluOpDynamicPointToVoxelBackward wants: an INT32 for each number of voxel_feats.
- *
- *  Takes the arguments of the call. BAD_PARAM: one is NULL; voxel_feats is not of rank 2. */
+ *  BAD_PARAM: an argument is NULL; voxel_feats is not of rank 2. */
 mluOpStatus_t MLUOP_WIN_API mluOpGetDynamicPointToVoxelBackwardWorkspaceSize(
     const mluOpHandle_t handle, const mluOpReduceMode_t reduce_type,
     const mluOpTensorDescriptor_t grad_voxel_feats_desc, const mluOpTensorDescriptor_t feats_desc,
@@ -74,6 +69,8 @@ mluOpStatus_t MLUOP_WIN_API mluOpGetDynamicPointToVoxelBackwardWorkspaceSize(
  *          else 0
  *
  *  grad_feats empty: SUCCESS, nothing written. Cost: N*C copies or comparisons.
+ *
+ *  Anything not described here is as in mluOpDynamicPointToVoxelForward.
  *
  *  @param reduce_type         MLUOP_REDUCE_DMAX; EXTENDED also _DMEAN and _DSUM.
  *  @param grad_voxel_feats    T [M, C], any layout: M <= N.

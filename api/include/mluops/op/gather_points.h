@@ -31,6 +31,8 @@ mluOpStatus_t MLUOP_WIN_API mluOpExtGatherPoints(mluOpHandle_t handle, const mlu
  *
  *  grad_points empty: SUCCESS, nothing to do. M = 0 otherwise: BAD_PARAM. Cost: B*C*M additions.
  *
+ *  Anything not described here is as in mluOpExtGatherPoints.
+ *
  *  @param grad_output  T [B, C, M], ARRAY.
  *  @param idx          INT32 [B, M], ARRAY: outside [0,N-1]: adds to nothing.
  *  @param grad_points  T [B, C, N], ARRAY, overwritten.
@@ -65,6 +67,8 @@ mluOpStatus_t MLUOP_WIN_API mluOpExtGroupPoints(mluOpHandle_t handle, const mluO
  *    grad_points[b,c,n] = sum over (p,s) with idx[b,p,s] = n of grad_output[b,c,p,s]
  *
  *  Dtypes, statuses and cost: those of mluOpExtGatherPointsBackward.
+ *
+ *  Anything not described here is as in mluOpExtGroupPoints.
  *
  *  @param grad_output  T [B, C, P, S], ARRAY.
  *  @param idx          INT32 [B, P, S], ARRAY: outside [0,N-1]: adds to nothing.

@@ -10,8 +10,8 @@
 extern "C" {
 #endif
 
-/** Bytes of the workspace of mluOpGenerateProposalsV2: 0, it takes none.
- *  BAD_PARAM: NULL; scores that are not ARRAY [N, H, W, A] with H, W, A >= 1. */
+/** Bytes of the workspace of mluOpGenerateProposalsV2: 0. BAD_PARAM: an argument is NULL; scores is not of rank 4. H,
+ *  W or A = 0, or another layout than ARRAY: BAD_PARAM. */
 mluOpStatus_t MLUOP_WIN_API mluOpGetGenerateProposalsV2WorkspaceSize(mluOpHandle_t handle,
                                                                      const mluOpTensorDescriptor_t scores_desc,
                                                                      size_t* size);

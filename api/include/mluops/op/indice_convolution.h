@@ -8,10 +8,9 @@
 extern "C" {
 #endif
 
-/** Bytes of device memory that mluOpIndiceConvolutionForward wants: a row of inputs and one of outputs for each pair of
- *  the offset with most of them, and the outputs once more.
- *
- *  Takes the arguments of the call. BAD_PARAM: size is NULL, or the call gives it. */
+/** Bytes of device memory that mluOpIndiceConvolutionForward wants: a row of inputs and one of outputs for each pair
+ *  of the offset with most of them, and the outputs once more. Takes the arguments of the call. BAD_PARAM: size is
+ *  NULL, or the call gives it. */
 mluOpStatus_t MLUOP_WIN_API mluOpGetIndiceConvolutionForwardWorkspaceSize(
     mluOpHandle_t handle, const mluOpTensorDescriptor_t features_desc, const mluOpTensorDescriptor_t filters_desc,
     const mluOpTensorDescriptor_t indice_pairs_desc, const mluOpTensorDescriptor_t features_out_desc,
@@ -47,9 +46,8 @@ mluOpStatus_t MLUOP_WIN_API mluOpIndiceConvolutionForward(
     void* features_out);
 
 /** Bytes of device memory that mluOpIndiceConvolutionBackwardData wants: a row of each gradient for each pair of the
- *  offset with most of them, filters and input_grad once more.
- *
- *  Takes the arguments of the call. BAD_PARAM: workspace_size is NULL, or the call gives it. */
+ *  offset with most of them, filters and input_grad once more. Takes the arguments of the call. BAD_PARAM:
+ *  workspace_size is NULL, or the call gives it. */
 mluOpStatus_t MLUOP_WIN_API mluOpGetIndiceConvolutionBackwardDataWorkspaceSize(
     mluOpHandle_t handle, const mluOpTensorDescriptor_t output_grad_desc, const mluOpTensorDescriptor_t filters_desc,
     const mluOpTensorDescriptor_t indice_pairs_desc, const mluOpTensorDescriptor_t input_grad_desc,
@@ -59,7 +57,9 @@ mluOpStatus_t MLUOP_WIN_API mluOpGetIndiceConvolutionBackwardDataWorkspaceSize(
  *
  *    input_grad[i,:] = sum over k and the pairs (i, o) of k of  output_grad[o,:] * transpose of filters[k]
  *
- *  Anything not described here is as in the forward function. STRICT: no offset has more than M pairs.
+ *  STRICT: no offset has more than M pairs.
+ *
+ *  Anything not described here is as in mluOpIndiceConvolutionForward.
  *
  *  @param output_grad     T [M, Co], any layout.
  *  @param filters         T [D, H, W, Ci, Co]: layouts of the forward function; NHWC, NCHW and HWCN (two axes) under
@@ -80,9 +80,8 @@ mluOpStatus_t MLUOP_WIN_API mluOpIndiceConvolutionBackwardData(
     const size_t workspace_size, const mluOpTensorDescriptor_t input_grad_desc, void* input_grad);
 
 /** Bytes of device memory that mluOpIndiceConvolutionBackwardFilter wants: a row of inputs and one of outputs for each
- *  pair of the offset with most of them, and filters_grad once more.
- *
- *  Takes the arguments of the call. BAD_PARAM: size is NULL, or the call gives it. */
+ *  pair of the offset with most of them, and filters_grad once more. Takes the arguments of the call. BAD_PARAM: size
+ *  is NULL, or the call gives it. */
 mluOpStatus_t MLUOP_WIN_API mluOpGetIndiceConvolutionBackwardFilterWorkspaceSize(
     mluOpHandle_t handle, const mluOpTensorDescriptor_t features_desc, const mluOpTensorDescriptor_t output_grad_desc,
     const mluOpTensorDescriptor_t indice_pairs_desc, const mluOpTensorDescriptor_t filters_grad_desc,
@@ -92,7 +91,7 @@ mluOpStatus_t MLUOP_WIN_API mluOpGetIndiceConvolutionBackwardFilterWorkspaceSize
  *
  *    filters_grad[k] = sum over the pairs (i, o) of k of  transpose of features[i,:] * output_grad[o,:]
  *
- *  Anything not described here is as in the forward function.
+ *  Anything not described here is as in mluOpIndiceConvolutionForward.
  *
  *  @param features        T [L, Ci], any layout.
  *  @param output_grad     T [M, Co], any layout.

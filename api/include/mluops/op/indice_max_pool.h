@@ -34,6 +34,8 @@ mluOpStatus_t MLUOP_WIN_API mluOpExtIndiceMaxPoolForward(
  *  T, empty and strided tensors: as in the forward function. Cost: C comparisons and additions a pair. Anything not
  *  described here is as in the forward call.
  *
+ *  Anything not described here is as in mluOpExtIndiceMaxPoolForward.
+ *
  *  @param features      T [L, C], any layout.
  *  @param features_out  T [M, C], any layout: as the forward function gave it.
  *  @param grad_output   T [M, C], any layout.

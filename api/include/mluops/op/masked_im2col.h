@@ -8,8 +8,7 @@
 extern "C" {
 #endif
 
-/** Bytes of the workspace of mluOpMaskedIm2colForward: 0, it takes none.
- *  BAD_PARAM: NULL. */
+/** Bytes of the workspace of mluOpMaskedIm2colForward: 0. BAD_PARAM: an argument is NULL. */
 mluOpStatus_t MLUOP_WIN_API mluOpGetMaskedIm2colForwardWorkspaceSize(
     mluOpHandle_t handle, const mluOpTensorDescriptor_t feature_desc, const mluOpTensorDescriptor_t mask_h_idx_desc,
     const mluOpTensorDescriptor_t mask_w_idx_desc, const int kernel_h, const int kernel_w,
@@ -41,8 +40,7 @@ mluOpStatus_t MLUOP_WIN_API mluOpMaskedIm2colForward(mluOpHandle_t handle, const
                                                      const size_t workspace_size,
                                                      const mluOpTensorDescriptor_t data_col_desc, void* data_col);
 
-/** Bytes of the workspace of mluOpMaskedCol2imForward: 0, it takes none.
- *  BAD_PARAM: NULL. */
+/** Bytes of the workspace of mluOpMaskedCol2imForward: 0. BAD_PARAM: an argument is NULL. */
 mluOpStatus_t MLUOP_WIN_API mluOpGetMaskedCol2imForwardWorkspaceSize(
     mluOpHandle_t handle, const mluOpTensorDescriptor_t col_desc, const mluOpTensorDescriptor_t mask_h_idx_desc,
     const mluOpTensorDescriptor_t mask_w_idx_desc, const mluOpTensorDescriptor_t im_desc, size_t* workspace_size);

@@ -42,6 +42,8 @@ mluOpStatus_t MLUOP_WIN_API mluOpGetMoeDispatchBackwardGateWorkspaceSize(mluOpHa
  *
  *  A tensor without elements: SUCCESS, nothing written. Source: Tutel's sparse kernels, version 0.2.
  *
+ *  Anything not described here is as in mluOpMoeDispatchForward.
+ *
  *  @param indices               INT32 [samples], ARRAY: the expert of each sample.
  *  @param locations             INT32 [samples], ARRAY: its place among the `capacity` places of the expert. A sample
  *                               whose expert or place is out of range has no row.
@@ -62,6 +64,8 @@ mluOpStatus_t MLUOP_WIN_API mluOpMoeDispatchBackwardGate(
 /** The gradient of input: grad_input[i, :] = gates[i] * dispatch[row of i, :].
  *
  *  A tensor without elements: SUCCESS, nothing written. Source: Tutel's sparse kernels, version 0.2.
+ *
+ *  Anything not described here is as in mluOpMoeDispatchForward.
  *
  *  @param gates                 T [samples], ARRAY.
  *  @param indices               INT32 [samples], ARRAY: the expert of each sample.

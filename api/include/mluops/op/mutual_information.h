@@ -58,6 +58,8 @@ mluOpStatus_t MLUOP_WIN_API mluOpGetMutualInformationBackwardWorkspaceSize(
  *  Computed in double from p as it is, rounded once. S = T = 0: SUCCESS, nothing written. B = 0: SUCCESS, nothing
  * written. Source: k2's mutual_information_cuda.cu.
  *
+ *  Anything not described here is as in mluOpMutualInformationForward.
+ *
  *  @param px                  T [B, S, T + 1], ARRAY: logarithms of the probabilities of a symbol.
  *  @param py                  T [B, S + 1, T], ARRAY: likewise of going on to the next frame.
  *  @param opt_boundary        INT64 [B, 4], ARRAY: first symbol, first frame, last symbol, last frame of each

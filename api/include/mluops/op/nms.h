@@ -72,8 +72,7 @@ mluOpStatus_t MLUOP_WIN_API mluOpExtSetNmsDescriptor(mluOpNmsDescriptor_t nms_de
 /** Destroys a descriptor. BAD_PARAM: NULL. */
 mluOpStatus_t MLUOP_WIN_API mluOpDestroyNmsDescriptor(mluOpNmsDescriptor_t desc);
 
-/** Bytes of workspace mluOpNms wants: 0, the host takes memory of its own.
- *  BAD_PARAM: handle, nms_desc, boxes_desc or size is NULL. */
+/** Bytes of the workspace of mluOpNms: 0. BAD_PARAM: an argument but confidence_desc is NULL. */
 mluOpStatus_t MLUOP_WIN_API mluOpGetNmsWorkspaceSize(mluOpHandle_t handle, const mluOpNmsDescriptor_t nms_desc,
                                                      const mluOpTensorDescriptor_t boxes_desc,
                                                      const mluOpTensorDescriptor_t confidence_desc, size_t* size);

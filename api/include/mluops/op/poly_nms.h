@@ -8,8 +8,7 @@
 extern "C" {
 #endif
 
-/** Bytes of the workspace of mluOpPolyNms: 0, it takes none.
- *  BAD_PARAM: NULL; boxes that are not [N, 9]. */
+/** Bytes of the workspace of mluOpPolyNms: 0. BAD_PARAM: an argument is NULL; boxes is not of rank 2. */
 mluOpStatus_t MLUOP_WIN_API mluOpGetPolyNmsWorkspaceSize(mluOpHandle_t handle, const mluOpTensorDescriptor_t boxes_desc,
                                                          size_t* size);
 

@@ -32,7 +32,9 @@ mluOpStatus_t MLUOP_WIN_API mluOpExtPrRoiPoolForward(mluOpHandle_t handle, const
 
 /** Gradients of mluOpExtPrRoiPoolForward with respect to input (scatter-add) and to rois.
  *
- *  Anything not described here is as in the forward call. B, H, W or C = 0: SUCCESS, nothing written.
+ *  B, H, W or C = 0: SUCCESS, nothing written.
+ *
+ *  Anything not described here is as in mluOpExtPrRoiPoolForward.
  *
  *  @param grad_output  T [R, PH, PW, C], NHWC.
  *  @param input        T [B, H, W, C], NHWC: that of the forward call.

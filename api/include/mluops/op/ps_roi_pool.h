@@ -40,8 +40,10 @@ mluOpStatus_t MLUOP_WIN_API mluOpPsRoiPoolForward(mluOpHandle_t handle, const in
 
 /** Gradient of mluOpPsRoiPoolForward with respect to input (scatter-add).
  *
- *  R = 0: BAD_PARAM; EXTENDED: bottom_grad is 0. B, H, W = 0: SUCCESS, nothing written. The rest: that of
- *  mluOpPsRoiPoolForward. Bitwise equal for every number of threads.
+ *  R = 0: BAD_PARAM; EXTENDED: bottom_grad is 0. B, H, W = 0: SUCCESS, nothing written. Bitwise equal for every number
+ * of threads.
+ *
+ *  Anything not described here is as in mluOpPsRoiPoolForward.
  *
  *  @param pooled_height    PH, >= 1.
  *  @param pooled_width     PW, >= 1.

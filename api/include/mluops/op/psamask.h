@@ -31,7 +31,9 @@ mluOpStatus_t MLUOP_WIN_API mluOpPsamaskForward(mluOpHandle_t handle, const int 
 
 /** Gradient of mluOpPsamaskForward: dx gathers the dy its cell was copied to; uncovered cells get 0.
  *
- *  Empty dy: SUCCESS, nothing written. Otherwise as mluOpPsamaskForward.
+ *  Empty dy: SUCCESS, nothing written.
+ *
+ *  Anything not described here is as in mluOpPsamaskForward.
  *
  *  @param psa_type        0 or 1.
  *  @param dy              T [N, H, W, H*W], NHWC.

@@ -56,7 +56,9 @@ mluOpStatus_t MLUOP_WIN_API mluOpRoiAlignForward_v2(mluOpHandle_t handle,
 
 /** Gradient of mluOpRoiAlignForward_v2 with respect to input (scatter-add).
  *
- *  B, H, W or C = 0: SUCCESS, nothing written. Anything not described here is as in the forward call.
+ *  B, H, W or C = 0: SUCCESS, nothing written.
+ *
+ *  Anything not described here is as in mluOpRoiAlignForward_v2.
  *
  *  @param grads        T [R, pooled_height, pooled_width, C], NHWC.
  *  @param boxes        T [R, 5], any layout.

@@ -37,7 +37,9 @@ mluOpStatus_t MLUOP_WIN_API mluOpRoiAlignRotatedForward(
 
 /** Gradient of mluOpRoiAlignRotatedForward with respect to features (scatter-add).
  *
- *  Anything not described here is as in the forward call. B, H, W or C = 0: SUCCESS, nothing written.
+ *  B, H, W or C = 0: SUCCESS, nothing written.
+ *
+ *  Anything not described here is as in mluOpRoiAlignRotatedForward.
  *
  *  @param top_grad              T [R, pooled_height, pooled_width, C], NHWC.
  *  @param rois                  T [R, 6], ARRAY.

@@ -43,7 +43,9 @@ mluOpStatus_t MLUOP_WIN_API mluOpRoiPoolingForward(mluOpHandle_t handle, mluOpPo
 
 /** Gradient of mluOpRoiPoolingForward with respect to input (scatter-add).
  *
- *  B, H, W or C = 0: SUCCESS, nothing written. Anything not described here is as in mluOpRoiPoolingForward.
+ *  B, H, W or C = 0: SUCCESS, nothing written.
+ *
+ *  Anything not described here is as in mluOpRoiPoolingForward.
  *
  *  @param grads        T [R, PH, PW, C], NHWC.
  *  @param rois         T [R, 5], ARRAY.

@@ -9,9 +9,8 @@ extern "C" {
 #endif
 
 /** Bytes of device memory that mluOpRoiAwarePool3dForward wants: an INT32 for each pair of a box and a point, and a
- *  transposed copy of pts and pts_feature.
- *
- *  The descriptors are those of the call. BAD_PARAM: an argument is NULL; rank not 2. */
+ *  transposed copy of pts and pts_feature. BAD_PARAM: an argument is NULL; rois is not of rank 2; pts is not of rank
+ *  2; pts_feature is not of rank 2. */
 mluOpStatus_t MLUOP_WIN_API mluOpGetRoiAwarePool3dForwardWorkspaceSize(mluOpHandle_t handle,
                                                                        const mluOpTensorDescriptor_t rois_desc,
                                                                        const mluOpTensorDescriptor_t pts_desc,
@@ -66,6 +65,8 @@ mluOpStatus_t MLUOP_WIN_API mluOpRoiAwarePool3dForward(
  *
  *  Other arguments, dtypes and statuses: those of the forward function. Sums in the same order for every number of
  *  threads.
+ *
+ *  Anything not described here is as in mluOpRoiAwarePool3dForward.
  *
  *  @param pool_method         0 or 1.
  *  @param boxes_num           N.

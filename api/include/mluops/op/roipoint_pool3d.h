@@ -9,8 +9,7 @@ extern "C" {
 #endif
 
 /** Bytes of device memory that mluOpRoiPointPool3d wants: those of points and point_features, for transposed copies.
- *
- *  Takes the numbers and descriptors of the call. BAD_PARAM: an argument is NULL, or the call gives it. */
+ *  Takes the arguments of the call. BAD_PARAM: size is NULL, or the call gives it. */
 mluOpStatus_t MLUOP_WIN_API mluOpGetRoiPointPool3dWorkspaceSize(
     mluOpHandle_t handle, const int batch_size, const int pts_num, const int boxes_num, const int feature_in_len,
     const int sampled_pts_num, const mluOpTensorDescriptor_t points_desc,

@@ -29,7 +29,7 @@ mluOpStatus_t MLUOP_WIN_API mluOpExtRotatedFeatureAlignForward(
 
 /** Gradient of mluOpExtRotatedFeatureAlignForward with respect to input (scatter-add).
  *
- *  Anything not described here is as in the forward call.
+ *  Anything not described here is as in mluOpExtRotatedFeatureAlignForward.
  *
  *  @param grad_output  T [B, H, W, C], NHWC.
  *  @param bboxes       T [B, H, W, 5], ARRAY.
@@ -59,6 +59,8 @@ mluOpStatus_t MLUOP_WIN_API mluOpRotatedFeatureAlignForward(const mluOpHandle_t 
                                                             void* output);
 
 /** mluOpExtRotatedFeatureAlignBackward by the vendor's name and rules.
+ *
+ *  Anything not described here is as in mluOpRotatedFeatureAlignForward.
  *
  *  @param top_output    T [B, H, W, C], NHWC.
  *  @param bboxes        T [B, H, W, 5], ARRAY.

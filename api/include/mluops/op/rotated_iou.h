@@ -29,7 +29,7 @@ mluOpStatus_t MLUOP_WIN_API mluOpExtRotatedIouForward(mluOpHandle_t handle, cons
 /** Gradients of mluOpExtRotatedIouForward with respect to both boxes. Where sides lie on each other, the mean of the
  *  derivatives in both directions.
  *
- *  Anything not described here is as in the forward call.
+ *  Anything not described here is as in mluOpExtRotatedIouForward.
  *
  *  @param grad_ious             T [B, N], ARRAY.
  *  @param box1, box2            T [B, N, 5 or 7], ARRAY.

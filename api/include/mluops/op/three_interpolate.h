@@ -33,6 +33,8 @@ mluOpStatus_t MLUOP_WIN_API mluOpThreeInterpolateForward(
  *
  *  B, C, M or N = 0: BAD_PARAM. Cost: 6*B*C*N flops.
  *
+ *  Anything not described here is as in mluOpThreeInterpolateForward.
+ *
  *  @param grad_output    T [B, C, N], ARRAY.
  *  @param indices        INT32 [B, N, 3], ARRAY.
  *  @param weights        T [B, N, 3], ARRAY.
@@ -50,6 +52,8 @@ mluOpStatus_t MLUOP_WIN_API mluOpThreeInterpolateBackward(
  *    0 where the index is outside [0,M-1].
  *
  *  B, C, M or N = 0: BAD_PARAM. Sums in float32, double's in double. Cost: 6*B*C*N flops.
+ *
+ *  Anything not described here is as in mluOpThreeInterpolateForward.
  *
  *  @param grad_output   T [B, C, N], ARRAY.
  *  @param features      T [B, C, M], ARRAY.

@@ -8,11 +8,8 @@
 extern "C" {
 #endif
 
-/** Bytes of device memory that mluOpThreeNNForward wants: those of known, for a transposed copy.
- *
- *  @param known_desc      T [B, M, 3], ARRAY.
- *  @param workspace_size  The size in bytes.
- *  BAD_PARAM: an argument is NULL; known is not of rank 3. */
+/** Bytes of device memory that mluOpThreeNNForward wants: those of known, for a transposed copy. BAD_PARAM: an
+ *  argument is NULL; known is not of rank 3. */
 mluOpStatus_t MLUOP_WIN_API mluOpGetThreeNNForwardWorkspaceSize(const mluOpHandle_t handle,
                                                                 const mluOpTensorDescriptor_t known_desc,
                                                                 size_t* workspace_size);

@@ -30,7 +30,7 @@ mluOpStatus_t MLUOP_WIN_API mluOpTinShiftForward(mluOpHandle_t handle, const mlu
  *
  *    grad_input[n,t,c,p] = grad_output[n, t - shifts[n,g], c, p],  0 where that step is outside [0,T-1]
  *
- *  Dtypes, statuses and cost: those of mluOpTinShiftForward.
+ *  Anything not described here is as in mluOpTinShiftForward.
  *
  *  @param grad_output  T [N, T, C, P], any layout.
  *  @param shifts       INT32 [N, G], ARRAY.

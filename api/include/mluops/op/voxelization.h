@@ -10,10 +10,8 @@
 extern "C" {
 #endif
 
-/** Bytes of device memory that mluOpVoxelization wants: six INT32 for each point.
- *
- *  Takes the arguments of the call. BAD_PARAM: size is NULL, or the call gives it. max_points or max_voxels
- *  0: SUCCESS, nothing written. */
+/** Bytes of device memory that mluOpVoxelization wants: six INT32 for each point. Takes the arguments of the call.
+ *  BAD_PARAM: size is NULL, or the call gives it. max_points or max_voxels 0: SUCCESS, nothing written. */
 mluOpStatus_t MLUOP_WIN_API mluOpGetVoxelizationWorkspaceSize(
     mluOpHandle_t handle, const mluOpTensorDescriptor_t points_desc, const mluOpTensorDescriptor_t voxel_size_desc,
     const mluOpTensorDescriptor_t coors_range_desc, const int32_t max_points, const int32_t max_voxels,
