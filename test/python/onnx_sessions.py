@@ -27,10 +27,10 @@ def _packages():
         pytest.importorskip(name)
 
 
-def exported(module, inputs):
+def exported(module, inputs, **options):
     _packages()
     composed()
-    return torch.onnx.export(module, inputs, dynamo=True, verbose=False)
+    return torch.onnx.export(module, inputs, dynamo=True, verbose=False, **options)
 
 
 def learning_sizes(module, inputs, **options):
@@ -101,3 +101,15 @@ def plain_boxes(n):
 
 def turned_boxes(*shape):
     return torch.rand(*shape, 5) * torch.tensor([20, 20, 8, 8, 3.0])
+
+
+class Of(torch.nn.Module):
+    """A function as a module."""
+
+    def __init__(self, function):
+        super().__init__()
+        self.function = function
+        self.eval()
+
+    def forward(self, *inputs):
+        return self.function(*inputs)

@@ -7,7 +7,7 @@ torch = pytest.importorskip("torch")
 import mluops.torch as mt  # noqa: E402
 from cases import CASES, TOLERANCE  # noqa: E402
 from mluops.torch import _operator  # noqa: E402
-from onnx_sessions import composed, exported, named, node, nodes_of, reasons, results, run  # noqa: E402
+from onnx_sessions import Of, composed, exported, named, node, nodes_of, plain_session, reasons, results, run  # noqa: E402
 
 EXPORTED = ("carafe", "psa_mask", "three_interpolate", "border_align", "deform_roi_pool")
 ADAPTIVE = "deform_roi_pool adaptive"
@@ -116,6 +116,40 @@ def test_named_nodes_give_the_operator(case, dtype):
         assert torch.allclose(got, wanted, rtol=0, atol=TOLERANCE[dtype])
     else:
         assert torch.equal(got, wanted)
+
+
+STANDARD = ("multi_scale_deformable_attn", "deform_conv2d", "modulated_deform_conv2d")
+
+
+@pytest.mark.parametrize("case", [case for case in CASES if case.name in STANDARD], ids=repr)
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64, torch.float16], ids=str)
+def test_custom_nodes_as_standard_operators(case, dtype):
+    inputs = tuple(tensor for tensor in case.inputs(dtype) if tensor is not None)
+    module = Call(case)
+    program = exported(module, inputs, custom_translation_table=named().standard(), opset_version=19)
+    got, wanted = results(plain_session(program), inputs)[0], module(*inputs)
+    assert got.shape == wanted.shape and got.dtype == wanted.dtype
+    assert torch.allclose(got, wanted, rtol=0, atol=TOLERANCE[dtype])
+
+
+def test_attention_of_any_number_of_queries_and_pixels():
+    """Samples outside of the maps, maps that are not in order, heads of one channel."""
+    torch.manual_seed(0)
+
+    def data(batch, queries, shapes):
+        sizes = [height * width for height, width in shapes]
+        starts = [sum(sizes[level + 1:]) for level in range(len(sizes))]  # the last map first
+        return (torch.randn(batch, sum(sizes), 3, 1), torch.tensor(shapes), torch.tensor(starts),
+                torch.rand(batch, queries, 3, len(sizes), 4, 2) * 2 - 0.5, torch.rand(batch, queries, 3, len(sizes), 4))
+
+    inputs = data(2, 7, [[5, 4], [3, 2]])
+    batch, pixels, queries = (torch.export.Dim(name, min=2) for name in ("batch", "pixels", "queries"))
+    sizes = {0: batch, 1: pixels}, {}, {}, {0: batch, 1: queries}, {0: batch, 1: queries}
+    program = exported(Of(mt.multi_scale_deformable_attn), inputs, custom_translation_table=named().standard(),
+                       dynamic_shapes=(sizes,))
+    session = plain_session(program)
+    for given in (inputs, data(3, 20, [[2, 9], [1, 1]])):
+        assert torch.allclose(results(session, given)[0], mt.multi_scale_deformable_attn(*given), rtol=0, atol=1e-5)
 
 
 @pytest.mark.parametrize("aligned", [True, False])

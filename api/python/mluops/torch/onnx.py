@@ -7,8 +7,9 @@ Importing this module teaches torch's exporter what the forwards are made of:
 
 Needs a torch whose exporter is made of torch.export (2.6 and later), with onnx and onnxscript.
 
-To standard operators: carafe, psa_mask, three_interpolate, border_align, deform_roi_pool, and the mean of roi_align
-(torch 2.8). The exported graphs take the same samples and add up the same terms, in another order; sums of float16 and
+To standard operators: carafe, psa_mask, three_interpolate, border_align, deform_roi_pool, knn, three_nn, ball_query,
+gather_points, grouping_operation, dynamic voxelization, and (torch 2.8) the mean of roi_align, furthest_point_sample,
+hard voxelization, dynamic_scatter. Indices and moves are exact. The exported graphs of the others take the same samples and add up the same terms, in another order; sums of float16 and
 bfloat16 are float32 in both. Not exact, and so refused: deform_roi_pool with sampling_ratio <= 0, whose samples are
 counted from the data. Values must be finite: next to the edge of the map, zero times infinity is a term here. Batch
 indices of RoIs are not checked.
@@ -18,24 +19,24 @@ MMCVModulatedDeformConv2d), multi_scale_deformable_attn (mmdeploy::MMCVMultiScal
 pool_mode="max" (mmcv::MMCVRoiAlign), roi_align_rotated (mmdeploy::MMCVRoIAlignRotated), roi_pool (mluops::roi_pool:
 ONNX's MaxRoiPool rounds corners to whole pixels first), nms, soft_nms and nms_rotated (mluops::nms, mluops::soft_nms,
 mluops::nms_rotated), also of labels and in batched_nms, whose groups the graph moves apart in float64.
-mluops.onnxruntime.library() has them for onnxruntime. standard_nms() has nms as a standard operator instead.
+mluops.onnxruntime.library() has them for onnxruntime. standard() has nms, multi_scale_deformable_attn and the
+deformable convolutions as standard operators instead, standard_nms() only the first.
 """
 
-from typing import Any, Callable, Dict, Optional, Sequence, Tuple
+from typing import Any, Callable, Optional, Sequence, Tuple
 
 import torch
 from torch import Tensor
 from torch.nn import functional as F
 
+from . import _onnx_points as points
+from . import _onnx_voxels as voxels
+from ._onnx_points import wide as _wide
+from ._onnx_standard import standard, standard_nms
 from ._operator import HAS_LIBRARY_API
 from .op import dcn, ms_deform_attn, nms, roi_align, roi_align_rotated, roi_pool, rotated
 
-__all__ = ["standard_nms"]  # for the rest, importing it is all
-
-
-def _wide(tensor: Tensor) -> Tensor:
-    """In the type of the sums."""
-    return tensor.to(torch.promote_types(tensor.dtype, torch.float32))
+__all__ = ["standard", "standard_nms"]  # for the rest, importing it is all
 
 
 def _carafe(features: Tensor, masks: Tensor, kernel_size: int, group_size: int, scale_factor: int) -> Tensor:
@@ -284,35 +285,6 @@ def _roi_align_rotated(input: Tensor, rois: Tensor, pooled_height: int, pooled_w
                   aligned=int(aligned), clockwise=int(clockwise))
 
 
-def standard_nms() -> Dict[Callable, Callable]:
-    """nms, also of labels, as ONNX's NonMaxSuppression, which every runtime has:
-
-        torch.onnx.export(model, inputs, dynamo=True, custom_translation_table=mluops.torch.onnx.standard_nms())
-
-    It computes in float32, also where boxes of labels are moved apart, and takes a box whose corners are exchanged for
-    one that is not: an IoU that is next to the threshold may fall on its other side.
-    """
-    import onnx
-    from onnxscript import opset18 as op
-
-    def suppressed(boxes: Any, scores: Any, iou_threshold: float, offset: int, score_threshold: float, max_num: int) -> Any:
-        number = op.Shape(scores)
-        narrow = op.Cast(boxes, to=onnx.TensorProto.FLOAT)
-        if offset:  # adds to widths and to common parts alike
-            narrow = op.Add(narrow, op.Constant(value_floats=[0.0, 0.0, float(offset), float(offset)]))
-        ranked = op.Unsqueeze(op.Cast(scores, to=onnx.TensorProto.FLOAT), op.Constant(value_ints=[0, 1]))
-        limits = [op.Constant(value_ints=[max_num]) if max_num > 0 else number, op.Constant(value_floats=[iou_threshold])]
-        if score_threshold > 0:
-            limits.append(op.Constant(value_floats=[score_threshold]))
-        rows = op.NonMaxSuppression(op.Unsqueeze(narrow, op.Constant(value_ints=[0])), ranked, *limits)
-        kept = op.Gather(rows, op.Constant(value_int=2), axis=1)
-        count = op.Shape(kept)
-        behind = op.Concat(op.Constant(value_ints=[0]), op.Sub(number, count), axis=0)
-        return op.Pad(kept, behind), op.Cast(count, to=onnx.TensorProto.INT32)
-
-    return {torch.ops.mluops.nms.default: suppressed}
-
-
 def _int32(wide: Tensor, name: str) -> Tensor:
     return wide.to(torch.int32)  # whose numbers the graph does not look at
 
@@ -323,7 +295,7 @@ def _first_numbers(count: Tensor) -> Tensor:
 
 def _register(composed: Callable) -> None:
     """Makes it known to the exporter. Plain torch.export, torch.compile and eager calls keep the operator."""
-    operator = getattr(torch.ops.mluops, composed.__name__[1:]).default
+    operator = getattr(torch.ops.mluops, composed.__name__.lstrip("_")).default
     if operator not in torch._decomp.decomposition_table:
         torch._decomp.register_decomposition(operator)(composed)
         # Else tensors of symbolic shape would go through it instead of through the operator's fake.
@@ -332,10 +304,12 @@ def _register(composed: Callable) -> None:
 
 if not HAS_LIBRARY_API:
     raise ImportError(f"mluops.torch.onnx: torch {torch.__version__} cannot export the operators; 2.6 or later can")
-for _composed in (_carafe, _psa_mask, _three_interpolate, _border_align, _deform_roi_pool):
+for _composed in (_carafe, _psa_mask, _three_interpolate, _border_align, _deform_roi_pool, points.knn, points.three_nn,
+                  points.ball_query, points.gather_points, points.group_points, voxels.dynamic_voxelize):
     _register(_composed)
 if hasattr(torch.onnx, "ops"):
     for _composed in (_deform_conv2d, _multi_scale_deformable_attn, _roi_align, _roi_align_rotated, _roi_pool, _nms, _soft_nms,
                       _nms_rotated, _nms_of_groups, _soft_nms_of_groups, _nms_rotated_of_groups, _int32,
-                      _first_numbers):
+                      _first_numbers, points.furthest_point_sample, points.furthest_point_sample_with_dist,
+                      voxels.hard_voxelize, voxels.dynamic_point_to_voxel):
         _register(_composed)
