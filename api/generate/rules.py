@@ -4,7 +4,7 @@ they fill, and its case text."""
 import re
 from typing import Dict, List
 
-from .checks import IDENTIFIER, Checks, call, memory_of, number_checks, words_of
+from .checks import IDENTIFIER, Checks, call, number_checks, words_of
 from .describe import Descriptor, Family, Getter, Operator, Plain, Prose, Scalar, Struct, Tensor, camel
 
 

@@ -68,7 +68,7 @@ empty tensor: BAD_PARAM. Strided tensors: NOT_SUPPORTED.""", args="""
     const float bias1
     const float bias2
     const float epsilon
-    """, order="hook(check_adam_w_arguments)", shape=SHAPE, problem_doc="", no_numpy=True, lead="grad",
+    """, order="hook(check_adam_w_arguments)", shape=SHAPE, problem_doc="", lead="grad",
     derive={"count": "count_of(param)"}, fill={
         "remove_nan": "adamw_desc->need_remove_nan ? 1 : 0", "weight_decay": "static_cast<float>(adamw_desc->weight_decay)",
         "grad_scale": "static_cast<float>(adamw_desc->grad_scale)"},

@@ -43,7 +43,7 @@ y may be x with the same strides, but for complex x. Without elements: SUCCESS."
     out y T like x
     """,
     order=UNARY.replace("dtypes", "hook(have_abs_dtypes x y contract)"), strided="copied",
-    shape=SHAPE, keys="n=count", problem="mluopsUnaryProblem", derive=COUNT, no_numpy=True)
+    shape=SHAPE, keys="n=count", problem="mluopsUnaryProblem", derive=COUNT)
 
 operator("log", "mluOpLog", 90, doc=f"""y = logarithm of x to the base e, 2 or 10, element by element.
 
@@ -53,7 +53,7 @@ operator("log", "mluOpLog", 90, doc=f"""y = logarithm of x to the base e, 2 or 1
     in x T any [n] -- of 0 the logarithm is -Inf, below 0 NaN
     out y T like x -- of a power of two the logarithm to the base 2 is exact
     """,
-    order="numbers " + UNARY, strided="copied", shape=LOG_SHAPE, keys="n=count base", derive=COUNT, no_numpy=True,
+    order="numbers " + UNARY, strided="copied", shape=LOG_SHAPE, keys="n=count base", derive=COUNT,
     fill={"base": "static_cast<std::int32_t>(base)"})
 
 operator("sqrt", "mluOpSqrt", 91, doc=f"""y = square root of x, element by element, correctly rounded.
@@ -63,7 +63,7 @@ operator("sqrt", "mluOpSqrt", 91, doc=f"""y = square root of x, element by eleme
     in x T any [n] -- below 0 the root is NaN
     out y T like x
     """,
-    order="numbers " + UNARY, strided="copied", shape=SHAPE, keys="n=count", problem="mluopsUnaryProblem", derive=COUNT, no_numpy=True)
+    order="numbers " + UNARY, strided="copied", shape=SHAPE, keys="n=count", problem="mluopsUnaryProblem", derive=COUNT)
 
 operator("sqrt_backward", "mluOpSqrtBackward", 92, doc=f"""diff_x = diff_y / 2 / y, element by element: the gradient of mluOpSqrt, whose result is y.
 
@@ -75,7 +75,7 @@ operator("sqrt_backward", "mluOpSqrtBackward", 92, doc=f"""diff_x = diff_y / 2 /
     order="descs dtypes sizes(diff_y diff_x) countable hook(has_reach y contract) hook(has_reach diff_y contract) "
           "hook(has_reach diff_x contract) hook(has_elements_apart diff_x) done_if_empty(y) data "
           "hook(apart_or_in_place y diff_x) hook(apart_or_in_place diff_y diff_x)", strided="copied",
-    shape=SHAPE, keys="n=count", derive={"count": "elements_of(y)"}, no_numpy=True)
+    shape=SHAPE, keys="n=count", derive={"count": "elements_of(y)"})
 
 operator("div", "mluOpDiv", 93, doc=f"""z = x / y, element by element, correctly rounded.
 
@@ -87,7 +87,7 @@ operator("div", "mluOpDiv", 93, doc=f"""z = x / y, element by element, correctly
     """,
     order="numbers descs dtypes sizes(y z) countable " + REACH + "hook(has_reach z contract) hook(has_elements_apart z) "
           "done_if_empty(x) data hook(apart_or_in_place x z) hook(apart_or_in_place y z)", strided="copied",
-    shape=SHAPE, keys="n=count", derive=COUNT, no_numpy=True)
+    shape=SHAPE, keys="n=count", derive=COUNT)
 
 operator("lgamma", "mluOpLgamma", 94, doc=f"""y = logarithm of |gamma(x)|, element by element, within 4 units in the last place.
 
@@ -95,7 +95,7 @@ operator("lgamma", "mluOpLgamma", 94, doc=f"""y = logarithm of |gamma(x)|, eleme
     in x T any [n] -- of 0, a negative integer, Inf and -Inf the logarithm is Inf
     out y T like x
     """,
-    order=UNARY, strided="copied", shape=SHAPE, keys="n=count", problem="mluopsUnaryProblem", derive=COUNT, no_numpy=True)
+    order=UNARY, strided="copied", shape=SHAPE, keys="n=count", problem="mluopsUnaryProblem", derive=COUNT)
 
 operator("logspace", "mluOpLogspace", 95, doc="""res[i] = base^(start + i * (end - start) / (steps - 1)): `steps` powers between base^start and base^end.
 
@@ -114,5 +114,5 @@ Computed in double; rounded once.""", args="""
     """,
     order="numbers hook(has_finite_base base) descs ranks hook(has_logspace_dtype res contract) room dense "
           "done_if(steps == 0) data",
-    shape=LOGSPACE_SHAPE, keys="steps start end base", no_numpy=True,
+    shape=LOGSPACE_SHAPE, keys="steps start end base",
     rules={"room": rule("steps <= length", "res: wanted {steps} elements or more, got {length}")})

@@ -72,7 +72,7 @@ above 13 are computed as convolutions (Bluestein).""", args="""
     workspace void* workspace
     host void* output
     int direction
-    """, order="hook(check_fft_call)", shape="", keys=None, lead="input", no_numpy=True, members="""
+    """, order="hook(check_fft_call)", shape="", keys=None, lead="input", members="""
   mluopsFftShape shape;
   const void* input;
   void* output; /* may be input */

@@ -37,8 +37,7 @@ Computed in double, rounded once. {TYPES}""", args=INPUTS + """
     """,
     order="descs ranks layouts dtypes sizes(px py opt_boundary p ans) both(opt_boundary) dense done_if_empty(ans) "
           "data_where_needed(px py) data(p ans) overlap hook(has_boundaries_inside opt_boundary s t)",
-    shape=SHAPE, keys="b s t boundary={p.opt_boundary != nullptr ? 1 : 0}", floats="FLOAT", say=SAY, derive=DERIVE,
-    no_numpy=True)
+    shape=SHAPE, keys="b s t boundary={p.opt_boundary != nullptr ? 1 : 0}", floats="FLOAT", say=SAY, derive=DERIVE)
 
 getter("mluOpGetMutualInformationBackwardWorkspaceSize", "mutual_information_backward",
        "px py opt_boundary p ans_grad overwrite_ans_grad", "handle descs(px py p ans_grad) size")
@@ -63,6 +62,6 @@ Computed in double from p as it is, rounded once. S = T = 0: SUCCESS, nothing wr
           "done_if_empty(ans_grad) done_if(s == 0 && t == 0) data_where_needed(px py px_grad py_grad) data(p ans_grad) "
           "overlap hook(has_boundaries_inside opt_boundary s t)",
     shape=SHAPE, keys="b s t boundary={p.opt_boundary != nullptr ? 1 : 0} overwrite={p.overwrite_ans_grad}",
-    floats="FLOAT", say=SAY, derive=DERIVE, no_numpy=True,
+    floats="FLOAT", say=SAY, derive=DERIVE,
     members="shape, px, py, opt_boundary, p, ans_grad, px_grad, py_grad, int32_t overwrite_ans_grad",
     notes={"opt_boundary": "nullptr: 0, 0, s, t"})

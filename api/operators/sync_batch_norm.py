@@ -47,7 +47,7 @@ STATS_DOC = f"""
 
 """
 STATS_PARTS = dict(order=STATS, shape=STATS_SHAPE, keys="rows c eps", problem="mluopsSyncBatchNormStatsProblem",
-                   check="sync_batch_norm_stats", derive=C, say=SAY, no_numpy=True)
+                   check="sync_batch_norm_stats", derive=C, say=SAY)
 
 getter("mluOpGetSyncBatchNormStatsWorkspaceSize", "sync_batch_norm_stats", "x", "handle descs(x) size")
 
@@ -92,7 +92,7 @@ S: FLOAT; beside T of DOUBLE DOUBLE. Computed in double. Without elements: SUCCE
           + " ".join(f"hook(has_channel_dtype {name} count_all)" for name in "mean_all invstd_all mean invstd".split())
           + " sizes(mean_all invstd_all count_all moving_mean moving_var mean invstd) both(moving_mean) both(moving_var) "
           "together dense done_if_empty(mean_all count_all) data overlap",
-    shape=GATHER_SHAPE, keys="processes c momentum eps moving={p.moving_mean != nullptr ? 1 : 0}", lead="count_all", no_numpy=True,
+    shape=GATHER_SHAPE, keys="processes c momentum eps moving={p.moving_mean != nullptr ? 1 : 0}", lead="count_all",
     problem="mluopsSyncBatchNormGatherStatsProblem",
     say={"processes": "the rows of mean_all", "c": "the channels of mean_all"},
     rules={"together": rule("(moving_mean.desc == nullptr) == (moving_var.desc == nullptr)",
@@ -111,7 +111,7 @@ operator("sync_batch_norm_elemt", "mluOpSyncBatchNormElemt", 101, doc=f"""y = (x
     order="descs hook(has_channels_last x) hook(has_layout_of y x) layouts(mean invstd) ranks(mean invstd) dtypes(x y) "
           + channels("mean invstd") + " sizes(mean invstd) hook(has_channel_form filter x c) "
           "hook(has_channel_form bias x c) dense done_if_empty(x) data overlap",
-    shape=SHAPE, keys="rows c filter? bias?", derive=C, say=SAY, no_numpy=True,
+    shape=SHAPE, keys="rows c filter? bias?", derive=C, say=SAY,
     problem="mluopsSyncBatchNormElemtProblem")
 
 REDUCE_DOC = f"""
@@ -124,7 +124,7 @@ REDUCE = dict(
           + channels("mean invstd") + " sizes(mean invstd) hook(is_wanted dfilter needs_input_grad1 x c) "
           "hook(is_wanted dbias needs_input_grad2 x c) hook(is_wanted sum_dy needs_input_grad0 x c) "
           "hook(is_wanted sum_dy_xmu needs_input_grad0 x c) dense(dz x mean invstd) done_if_empty(x) data overlap",
-    shape=SHAPE, derive=C, say=SAY, no_numpy=True, lead="x", check="sync_batch_norm_backward_reduce",
+    shape=SHAPE, derive=C, say=SAY, lead="x", check="sync_batch_norm_backward_reduce",
     problem="mluopsSyncBatchNormBackwardReduceProblem",
     keys="rows c sums={p.sum_dy != nullptr ? 1 : 0} dfilter? dbias?",
     fill={"dfilter": "needs_input_grad1 ? data_of<void>(dfilter) : nullptr",
@@ -164,7 +164,7 @@ alias("mluOpSyncBatchnormBackwardReduce_v2", "mluOpSyncBatchNormBackwardReduce_v
 alias("mluOpSyncBatchnormBackwardReduce", "mluOpSyncBatchNormBackwardReduce",
       """mluOpSyncBatchNormBackwardReduce by the older spelling.""")
 
-ELEMT = dict(shape=SHAPE, derive=C, say={**SAY, "processes": "counts"}, no_numpy=True, lead="x",
+ELEMT = dict(shape=SHAPE, derive=C, say={**SAY, "processes": "counts"}, lead="x",
              problem="mluopsSyncBatchNormBackwardElemtProblem")
 
 

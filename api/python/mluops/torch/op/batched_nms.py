@@ -1,7 +1,7 @@
 """batched_nms: non-maximum suppression within each of several groups of boxes."""
 
 from numbers import Real
-from typing import Any, Dict, Optional, Tuple, Union
+from typing import Any, Dict, Tuple, Union
 
 import torch
 from torch import Tensor

@@ -3,7 +3,6 @@
 import math
 from typing import Sequence
 
-import torch
 from torch import Tensor
 
 from ..._arguments import at_least, integer
@@ -29,16 +28,9 @@ def _backward(ctx, grad, _):
     return (None, rows.masked_fill_((image < 0)[..., None], 0), *(None,) * 3)
 
 
-def _jvp(inputs, output, tangents):
-    """Sums are linear in the features."""
-    if tangents[1] is None:
-        return torch.zeros_like(output[0]), None
-    return forward(inputs[0], tangents[1], *inputs[2:])[0], None
-
-
 forward = described("voxel_pooling(geom_xyz, input_features, x, y, z)", FORWARD,
                     names={"x": "num_voxel_x", "y": "num_voxel_y", "z": "num_voxel_z"}, setup=_setup,
-                    backward=_backward, jvp=_jvp, empty=filled(0, -1))
+                    backward=_backward, linear="input_features", empty=filled(0, -1))
 
 
 def voxel_pooling(geom_xyz: Tensor, input_features: Tensor, voxel_num: Sequence[int]) -> Tensor:
