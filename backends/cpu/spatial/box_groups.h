@@ -27,8 +27,11 @@ struct Rectangles {
   std::int64_t count = 0;
 
   void add(const Rectangle& r);
-  /// A bit for each of them that meets the other, sides included.
-  std::uint64_t meeting(const Rectangle& other) const;
+  /// A bit for each of them, of those whose bit is set, that meets the other, sides included.
+  std::uint64_t meeting(const Rectangle& other, std::uint64_t among = ~std::uint64_t{0}) const;
+
+ private:
+  bool meets(std::int64_t i, const Rectangle& other) const;
 };
 
 class BoxGroups {

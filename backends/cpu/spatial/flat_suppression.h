@@ -43,7 +43,7 @@ struct Boxes {
 };
 
 /// keep(i) for each box, in order, whose IoU with every box kept before is not greater than the threshold; `rotated`:
-/// whether their rotation counts. Boxes go through in blocks of 64: a block is decided box by box on one thread; then
+/// whether their rotation counts. Boxes go through in blocks of 256: a block is decided box by box on one thread; then
 /// those of it that are kept are compared with the later boxes near to them: an item is a group of boxes (box_groups.h)
 /// and owns their marks. Groups are compared with rectangles round the boxes kept, N^2 / 32 pairs: bound by arithmetic.
 template <class T, class Keep>

@@ -32,23 +32,24 @@ class HeldBoxes {
     kept_.clear(0, kRoom);
   }
   void add(std::int64_t i) { kept_.copy(count_++, boxes_, i); }
-  bool drops(std::uint64_t bits, std::int64_t j) const {
+  bool drops(std::int64_t lot, std::uint64_t bits, std::int64_t j) const {
     const hn::CappedTag<double, 16> d;
     using Lanes = box_pairs::HWY_NAMESPACE::Boxes<Kind, decltype(d)>;
     const auto lanes = static_cast<std::int64_t>(hn::Lanes(d));
     const Lanes other = Lanes::all(d, boxes_, j);
-    for (std::int64_t k = 0; k < count_; k += lanes) {
+    const std::int64_t first = lot * Rectangles::kMost, count = std::min(Rectangles::kMost, count_ - first);
+    for (std::int64_t k = 0; k < count; k += lanes) {
       if ((bits >> k & ((std::uint64_t{1} << lanes) - 1)) == 0) continue;
-      const Lanes best = Lanes::of(d, kept_, k);
+      const Lanes best = Lanes::of(d, kept_, first + k);
       const auto iou = box_pairs::HWY_NAMESPACE::iou<Kind>(d, best, other, hn::Set(d, offset_), false);
-      const auto there = hn::FirstN(d, static_cast<std::size_t>(std::min(lanes, count_ - k)));
+      const auto there = hn::FirstN(d, static_cast<std::size_t>(std::min(lanes, count - k)));
       if (!hn::AllFalse(d, hn::And(there, hn::Gt(iou, hn::Set(d, threshold_))))) return true;
     }
     return false;
   }
 
  private:
-  static constexpr std::int64_t kRoom = Rectangles::kMost + 16;
+  static constexpr std::int64_t kRoom = kBlockItems + 16;
 
   const box_pairs::HWY_NAMESPACE::Lists<Kind>& boxes_;
   double offset_, threshold_;

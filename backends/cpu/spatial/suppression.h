@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <cstdint>
 
@@ -10,20 +11,44 @@
 
 namespace mluops::cpu::spatial {
 
-/// Goes through n items in blocks of 64: a block is decided item by item on the calling thread, then those of it that
+/// The items kept of a block, in lots of 64.
+constexpr std::int64_t kLots = 4, kBlockItems = kLots * Rectangles::kMost;
+
+/// The rectangles round them.
+struct KeptRectangles {
+  std::int64_t count = 0;
+  Rectangles lots[kLots];
+
+  void add(const Rectangle& r) { lots[count++ / Rectangles::kMost].add(r); }
+  /// A bit for each that meets the other, lot by lot.
+  std::array<std::uint64_t, kLots> meeting(const Rectangle& other) const {
+    std::array<std::uint64_t, kLots> bits;
+    for (std::size_t lot = 0; lot < kLots; ++lot) bits[lot] = lots[lot].meeting(other);
+    return bits;
+  }
+};
+
+/// Goes through n items in blocks of 256: a block is decided item by item on the calling thread, then those of it that
 /// are kept are held against the later items near to them: a group of boxes (box_groups.h) owns the marks of its items.
 /// keep(i) is called for those kept, in order, until there are `most`. `held` has those kept of a block: clear(),
-/// add(i), and drops(bits, j), whether one of those whose bit is set drops item j; pair_ns is what it costs for a pair.
+/// add(i), and drops(lot, bits, j), whether one of those of a lot whose bit is set drops item j; pair_ns is what it
+/// costs for a pair.
 template <class Held, class Keep>
 void suppress(const Context& context, const mluopsCall& call, std::int64_t n, std::int64_t most, std::uint8_t* dropped,
               const BoxGroups& groups, double pair_ns, Held& held, const Keep& keep) {
-  constexpr std::int64_t kBlock = Rectangles::kMost;
-  for (std::int64_t first = 0; first < n && most > 0; first += kBlock) {
-    const std::int64_t last = std::min(n, first + kBlock);
-    Rectangles kept;
+  for (std::int64_t first = 0; first < n && most > 0; first += kBlockItems) {
+    const std::int64_t last = std::min(n, first + kBlockItems);
+    KeptRectangles kept;
     held.clear();
+    const auto drops = [&](const std::array<std::uint64_t, kLots>& near, std::int64_t j) {
+      for (std::size_t lot = 0; lot < kLots; ++lot) {
+        const std::uint64_t bits = near[lot] == 0 ? 0 : kept.lots[lot].meeting(groups[j], near[lot]);
+        if (bits != 0 && held.drops(static_cast<std::int64_t>(lot), bits, j)) return true;
+      }
+      return false;
+    };
     for (std::int64_t i = first; i < last && most > 0; ++i) {
-      if (dropped[i] != 0 || held.drops(kept.meeting(groups[i]), i)) continue;
+      if (dropped[i] != 0 || drops(kept.meeting(groups[i]), i)) continue;
       kept.add(groups[i]);
       held.add(i);
       keep(i);
@@ -32,10 +57,10 @@ void suppress(const Context& context, const mluopsCall& call, std::int64_t n, st
     const double group_ns = pair_ns * static_cast<double>(kept.count) * kLeafPoints / 16;
     Loop::one_of_many(context, call, groups.count(), group_ns).run([&](std::int64_t begin, std::int64_t end, int) {
       for (std::int64_t g = begin; g < end; ++g) {
-        if (kept.meeting(groups.group(g)) == 0) continue;
+        const auto near = kept.meeting(groups.group(g));
+        if (near == std::array<std::uint64_t, kLots>{}) continue;
         groups.for_each(g, [&](std::int64_t j) {
-          if (j < last || dropped[j] != 0) return;
-          dropped[j] = held.drops(kept.meeting(groups[j]), j) ? 1 : 0;
+          if (j >= last && dropped[j] == 0) dropped[j] = drops(near, j) ? 1 : 0;
         });
       }
     });
@@ -50,16 +75,16 @@ class HeldPairs {
 
   void clear() { count_ = 0; }
   void add(std::int64_t i) { kept_[count_++] = i; }
-  bool drops(std::uint64_t bits, std::int64_t j) const {
+  bool drops(std::int64_t lot, std::uint64_t bits, std::int64_t j) const {
     for (; bits != 0; bits &= bits - 1) {
-      if (drops_(kept_[std::countr_zero(bits)], j)) return true;
+      if (drops_(kept_[lot * Rectangles::kMost + std::countr_zero(bits)], j)) return true;
     }
     return false;
   }
 
  private:
   const Drops& drops_;
-  std::int64_t kept_[Rectangles::kMost], count_ = 0;
+  std::int64_t kept_[kBlockItems], count_ = 0;
 };
 
 /// suppress() by a rule of two items.

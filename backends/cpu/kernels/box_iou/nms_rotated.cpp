@@ -1,6 +1,6 @@
 // NmsRotated: keeps each box, best score first, whose IoU with every box kept before is not greater than a threshold.
 //
-// boxes [N,5|6], scores and output [N]. Boxes go through in blocks of 64, sorted: a block is decided box by box on one
+// boxes [N,5|6], scores and output [N]. Boxes go through in blocks of 256, sorted: a block is decided box by box on one
 // thread; then those of it that are kept are compared with the later boxes near to them: an item is a group of boxes
 // (spatial/box_groups.h) and owns their marks. Groups are compared with rectangles round the boxes kept, N^2 / 32
 // pairs; boxes that meet, lanes of a vector: bound by arithmetic.

@@ -2,9 +2,9 @@
 // suppression keeps.
 //
 // scores [N,K], deltas [N,K,4], anchors and variances [K,4]; rois [N*post,4], probs [N*post]. One image after the
-// other: its scores are sorted, the first boxes decoded, each item owning its place in the lists; then blocks of 64 are
-// decided on one thread and held against the later boxes near to them, whose groups own the marks. In double,
-// so that what is decided does not depend on the order of operations. At most pre * post pairs: bound by arithmetic.
+// other: its scores are sorted, the first boxes decoded, each item owning its place in the lists; then blocks of 256
+// are decided on one thread and held against the later boxes near to them, whose groups own the marks. In double, so
+// that what is decided does not depend on the order of operations. At most pre * post pairs: bound by arithmetic.
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "backends/cpu/kernels/generate_proposals/generate_proposals.cpp"
 #include <hwy/foreach_target.h>

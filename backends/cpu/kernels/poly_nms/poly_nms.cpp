@@ -1,7 +1,7 @@
 // PolyNms: keeps each quadrilateral, best score first, whose IoU with every one kept before is not greater than a
 // threshold.
 //
-// boxes [N,9], output [N]. Quadrilaterals go through in blocks of 64, sorted: a block is decided one by one on one
+// boxes [N,9], output [N]. Quadrilaterals go through in blocks of 256, sorted: a block is decided one by one on one
 // thread; then those of it that are kept are compared with the later ones near to them: an item is a group of these
 // (spatial/box_groups.h) and owns their marks. Groups are compared with the bounds of those kept, N^2 / 32 pairs: bound
 // by arithmetic, in double.
