@@ -127,6 +127,49 @@ def test_tensorflow():
     assert result.numpy().tolist() == features.numpy()[:, :, [3, 0, 3]].tolist()
 
 
+def test_paddle():
+    paddle = pytest.importorskip("paddle")
+    features, idx = paddle.arange(8, dtype="float32").reshape([1, 2, 4]), paddle.to_tensor([[3, 0, 3]])
+    wanted = features.numpy()[:, :, [3, 0, 3]].tolist()
+    made = mluops.gather_points(features, idx)
+    result = paddle.from_dlpack(made)
+    assert _arrays.floats(x=features)[0].ctypes.data == features.data_ptr() and result.data_ptr() == made.ctypes.data
+    del made
+    assert result.numpy().tolist() == wanted
+    out = paddle.zeros([1, 2, 3])
+    mluops.gather_points(features, idx, out=out)
+    assert out.numpy().tolist() == wanted
+    image, roi = paddle.ones([1, 8, 8, 3]), paddle.to_tensor([[0.0, 0, 0, 4, 4]])
+    assert mluops.roi_align(image, roi, 2, 2, 2, 1.0, True).tolist() == np.ones((1, 2, 2, 3)).tolist()
+    turned = mluops.gather_points(features.transpose([0, 2, 1]), paddle.to_tensor([[1]]))  # a view, which is copied
+    assert turned.tolist() == features.numpy().transpose(0, 2, 1)[:, :, 1:].tolist()
+    with pytest.raises(TypeError, match="points: .*paddle.Tensor of paddle.bfloat16"):
+        mluops.gather_points(features.astype("bfloat16"), idx)
+    features.stop_gradient = False
+    with pytest.raises(TypeError, match="points: .*paddle.Tensor of paddle.float32: .*gradient"):
+        mluops.gather_points(features, idx)
+
+
+def test_paddle_gradients_with_a_layer():
+    """The form of docs/python.md."""
+    paddle = pytest.importorskip("paddle")
+
+    class Gather(paddle.autograd.PyLayer):
+        @staticmethod
+        def forward(ctx, features, idx):
+            ctx.idx, ctx.points = idx, features.shape[2]
+            return paddle.from_dlpack(mluops.gather_points(features.detach(), idx))
+
+        @staticmethod
+        def backward(ctx, grad):
+            return paddle.from_dlpack(mluops.gather_points_backward(grad.detach(), ctx.idx, ctx.points)), None
+
+    features, idx = paddle.arange(8, dtype="float32").reshape([1, 2, 4]), paddle.to_tensor([[3, 0, 3]])
+    features.stop_gradient = False
+    (Gather.apply(features, idx) ** 2).sum().backward()
+    assert features.grad.numpy().tolist() == [[[0, 0, 0, 12], [8, 0, 0, 28]]]
+
+
 def test_jax_gradients_with_a_callback():
     """The form of docs/python.md."""
     jax = pytest.importorskip("jax")
