@@ -10,7 +10,7 @@
 #                                    its numpy functions on every other Python from 3.9 that is here; small models
 #   run.sh --models [MODEL ...]      this tree's build under whole models of mmdet, mmdet3d, mmrotate, mmseg
 #                                    (models/run.py), in an environment that is made once; without names, also the tests of
-#                                    whole models in onnxruntime
+#                                    whole models in onnxruntime and on another device
 #   run.sh --fuzz SECONDS            fuzz_numpy.py with this tree's build, in an environment with atheris that is made once
 # PRESET picks the build (release), MLUOPS_VENVS the folder of virtual environments (build/venvs).
 set -euo pipefail
@@ -141,13 +141,13 @@ make_models_environment() {
 run_models() {
   PYTHONPATH=$root/api/python MLUOPS_LIBRARY=$root/build/${PRESET:-release}/api/libmluops.so.1 \
     "$venvs/models/bin/python" test/python/models/run.py "$@"
-  [ $# -gt 0 ] || run_exported_models
+  [ $# -gt 0 ] || run_models_elsewhere
 }
 
-run_exported_models() {
+run_models_elsewhere() {
   has "$venvs/models/bin/python" transformers || "$venvs/models/bin/pip" install --quiet transformers
   PYTHONPATH=$root/api/python MLUOPS_LIBRARY=$root/build/${PRESET:-release}/api/libmluops.so.1 \
-    "$venvs/models/bin/python" -m pytest -q test/python/test_onnx_models.py
+    "$venvs/models/bin/python" -m pytest -q test/python/test_onnx_models.py test/python/test_elsewhere_models.py
 }
 
 make_torch_environment() {

@@ -53,7 +53,7 @@ def detach(tensor):
 
 @torch.library.impl("aten::as_strided", "PrivateUse1")
 def as_strided(tensor, size, stride, offset=None):
-    return Elsewhere(tensor.memory.as_strided(size, stride, offset or 0))
+    return Elsewhere(tensor.memory.contiguous().as_strided(size, stride, offset or 0))
 
 def there(tensor):
     return Elsewhere(tensor.detach().clone()).requires_grad_(tensor.requires_grad)

@@ -17,6 +17,7 @@ pytest.importorskip("mmengine", reason="mmengine is not installed")
 sys.path.append(str(Path(__file__).parent / "models"))
 
 import compositions  # noqa: E402
+import mluops.mmcv  # noqa: E402
 import mluops.torch as mt  # noqa: E402
 from cases import CASES, TOLERANCE, interior_rois  # noqa: E402
 
@@ -338,6 +339,22 @@ def test_compiled_mmcv_keeps_other_devices():
         PSAMask("collect", (3, 3))(x)
         assert calls == ["psamask_forward"] * 2
     """)
+
+
+def test_instances_are_indexed_on_any_device():
+    """As mmdet's heads do with what nms keeps; mmengine itself knows few devices, and not meta."""
+    module = importlib.import_module("mmengine.structures.instance_data")
+    kept, flags = (torch.empty(5, dtype=dtype, device="meta") for dtype in (torch.int64, torch.bool))
+    instances = module.InstanceData(bboxes=torch.empty(5, 4, device="meta"))
+    assert instances[kept[:2]].bboxes.shape == (2, 4)
+    assert isinstance(flags, module.BoolTypeTensor.__args__) and not isinstance(kept, module.BoolTypeTensor.__args__)
+    assert not isinstance(torch.empty(2, device="meta"), module.IndexType.__args__)
+    mluops.mmcv.uninstall()
+    try:
+        with pytest.raises(AssertionError):
+            instances[kept]
+    finally:
+        mluops.mmcv.install()
 
 
 def test_the_table_of_operators(monkeypatch):

@@ -21,6 +21,7 @@ import torch
 
 from .._replacing import Replacements, routed
 from ._entry_points import ENTRY_POINTS, KEEPS_OWN, METHODS
+from ._instances import index_types
 from ._table import operator_of, ours
 
 __all__ = ["install", "installed", "uninstall"]
@@ -124,6 +125,9 @@ def install() -> None:
                 _replace_method(getattr(place, function), method, replacement)
             elif not method and hasattr(place, function):
                 _replace_function(place, function, replacement)
+        mmengine, kinds = index_types()
+        for name, kind in kinds.items():
+            _replaced.set(mmengine, name, kind)
     except BaseException:
         uninstall()
         raise
