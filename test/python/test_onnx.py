@@ -9,7 +9,8 @@ from cases import CASES, TOLERANCE  # noqa: E402
 from mluops.torch import _operator  # noqa: E402
 from onnx_sessions import Of, composed, exported, named, node, nodes_of, plain_session, reasons, results, run  # noqa: E402
 
-EXPORTED = ("carafe", "psa_mask", "three_interpolate", "border_align", "deform_roi_pool")
+EXPORTED = ("carafe", "psa_mask", "three_interpolate", "border_align", "deform_roi_pool", "gather_points",
+            "group_points")
 ADAPTIVE = "deform_roi_pool adaptive"
 cases = [case for case in CASES if case.name.split()[0] in EXPORTED and case.name != ADAPTIVE]
 calls = [(case, torch.float32) for case in cases] + [(cases[0], torch.float16)]
