@@ -218,6 +218,10 @@ static inline cnrtRet_t cnrtPlaceNotifier(cnrtNotifier_t notifier, cnrtQueue_t q
   if (timespec_get(&now, TIME_UTC) != TIME_UTC) return cnrtErrorArgsInvalid;
   notifier->seconds = (int64_t)now.tv_sec;
   notifier->nanoseconds = (int64_t)now.tv_nsec;
+#elif defined(_WIN32)
+  const clock_t now = clock(); /* real time on Windows, in milliseconds */
+  notifier->seconds = (int64_t)(now / CLOCKS_PER_SEC);
+  notifier->nanoseconds = (int64_t)(now % CLOCKS_PER_SEC) * (1000000000 / CLOCKS_PER_SEC);
 #else
   notifier->seconds = (int64_t)time(NULL); /* all that C99 without extensions offers */
   notifier->nanoseconds = 0;

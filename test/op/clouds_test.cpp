@@ -6,6 +6,7 @@
 #include <cmath>
 #include <cstdio>
 #include <ctime>
+#include <numbers>
 #include <string>
 #include <utility>
 #include <vector>
@@ -77,7 +78,7 @@ double seconds_of_a_shell(const std::string& text) {
   for (const auto& input : problem.inputs) {
     auto* const at = static_cast<float*>(input->data());
     for (std::int64_t i = 0; i < input->count(); i += 3) {
-      const double u = 2 * cases::unit_random(1, i) - 1, turn = 2 * M_PI * cases::unit_random(2, i);
+      const double u = 2 * cases::unit_random(1, i) - 1, turn = 2 * std::numbers::pi * cases::unit_random(2, i);
       const double across = std::sqrt(1 - u * u), radius = input->name() == "xyz" ? 1 : 1e-6;
       const double place[] = {across * std::cos(turn), across * std::sin(turn), u};
       for (int k = 0; k < 3; ++k) at[i + k] = static_cast<float>(radius * place[k]);

@@ -1,6 +1,8 @@
 #include "test/cases/base/parallel.h"
 
+#ifndef _WIN32
 #include <sched.h>
+#endif
 
 #include <algorithm>
 #include <atomic>
@@ -35,12 +37,18 @@ class FirstError {
 
 }  // namespace
 
+#ifdef _WIN32
+int available_cpus() {
+  return std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
+}
+#else
 int available_cpus() {
   cpu_set_t set;
   CPU_ZERO(&set);
   if (sched_getaffinity(0, sizeof set, &set) != 0) return 1;
   return std::max(1, CPU_COUNT(&set));
 }
+#endif
 
 void parallel_slices(std::int64_t count, std::int64_t grain,
                      const std::function<void(std::int64_t, std::int64_t)>& body) {
