@@ -42,7 +42,8 @@ class Scalar {
   /// a * b + c rounded once.
   friend Scalar fused(Scalar a, Scalar b, Scalar c) {
     if constexpr (std::is_same_v<T, float>) {
-      return std::fma(a.stored(), b.stored(), c.stored());
+      // Not std::fma, which rounds the product in mingw's C library. The product is exact here.
+      return static_cast<float>(static_cast<long double>(a.stored()) * b.stored() + c.stored());
     } else {
       return a.value_ * b.value_ + c.value_;
     }

@@ -1,12 +1,38 @@
 // Two operations in one word.
 #include <bit>
 #include <cmath>
+#include <type_traits>
 
 #include "backends/mlu_emu/bang/operands.h"
 #include "backends/mlu_emu/bang/words.h"
 
 namespace mluops::emu::bang {
 namespace {
+
+/// a + b rounded to odd: rounding that once more to a type with a shorter fraction gives what rounding the exact sum once
+/// would. No branches, so that loops over it become vector code.
+template <class F>
+F add_to_odd(F a, F b) {
+  using Bits = std::conditional_t<std::is_same_v<F, float>, std::int32_t, std::int64_t>;
+  const F sum = a + b;
+  // Knuth's two-sum: a + b equals sum + error exactly. With Inf or NaN the error is NaN and nothing happens.
+  const F back = sum - a;
+  const F error = (a - (sum - back)) + (b - back);
+  const F outwards = sum < 0 ? -error : error;
+  const Bits step = (outwards > 0 ? 1 : 0) - (outwards < 0 ? 1 : 0);
+  const auto bits = std::bit_cast<Bits>(sum);
+  const Bits if_even = (bits & 1) - 1;
+  return std::bit_cast<F>(bits + (step & if_even));
+}
+
+/// a * b + c rounded once.
+float fused(float a, float b, float c) {
+#ifdef _WIN32  // mingw's fma rounds the product
+  return static_cast<float>(add_to_odd<double>(static_cast<double>(a) * b, c));
+#else
+  return std::fma(a, b, c);
+#endif
+}
 
 #if defined(__x86_64__)
 __attribute__((target("avx2,fma"))) void fused_hardware(float* dst, const float* a, float scale, const float* c,
@@ -20,38 +46,24 @@ void fused(float* dst, const float* a, float scale, const float* c, std::int64_t
 #if defined(__x86_64__)
   if (kHardwareFma) return fused_hardware(dst, a, scale, c, n);
 #endif
-  for (std::int64_t i = 0; i < n; ++i) dst[i] = std::fma(a[i], scale, c[i]);
-}
-
-/// a + b rounded to odd: rounding that once more to half or bfloat16 gives what rounding the exact sum once would. No
-/// branches, so that loops over it become vector code.
-float add_to_odd(float a, float b) {
-  const float sum = a + b;
-  // Knuth's two-sum: a + b equals sum + error exactly. With Inf or NaN the error is NaN and nothing happens.
-  const float back = sum - a;
-  const float error = (a - (sum - back)) + (b - back);
-  const float outwards = sum < 0 ? -error : error;
-  const std::int32_t step = (outwards > 0 ? 1 : 0) - (outwards < 0 ? 1 : 0);
-  const auto bits = std::bit_cast<std::int32_t>(sum);
-  const std::int32_t if_even = (bits & 1) - 1;
-  return std::bit_cast<float>(bits + (step & if_even));
+  for (std::int64_t i = 0; i < n; ++i) dst[i] = fused(a[i], scale, c[i]);
 }
 
 /// The product of two lanes of 16 bits is exact in float.
 template <class T>
 void fused(T* dst, const T* a, T scale, const T* c, std::int64_t n) {
   const float wide = scale;
-  map(dst, a, c, n, [=](float x, float y) { return add_to_odd(x * wide, y); });
+  map(dst, a, c, n, [=](float x, float y) { return add_to_odd<float>(x * wide, y); });
 }
 
 // ---- one lane ------------------------------------------------------------------------------------------------------
 
 float multiply_add(const float*, float a, float b, float c) {
-  return std::fma(a, b, c);
+  return fused(a, b, c);
 }
 template <class T>
 T multiply_add(const T*, float a, float b, float c) {
-  return add_to_odd(a * b, c);
+  return add_to_odd<float>(a * b, c);
 }
 
 enum class Step { kAdd, kSubtract, kMultiply };
