@@ -146,7 +146,7 @@ static inline cnrtRet_t cnrtQueueDestroy(cnrtQueue_t queue) {
 
 static inline cnrtRet_t cnrtMalloc(void** pointer, size_t bytes) {
   if (pointer == NULL || bytes == 0) return cnrtErrorArgsInvalid;
-  if (bytes > SIZE_MAX - 511) return cnrtErrorNoMem;
+  if (bytes > SIZE_MAX / 2) return cnrtErrorNoMem; /* Windows' allocator adds the alignment unchecked */
     /* The vendor's allocator returns aligned memory, and kernels may rely on it. */
 #if defined(_WIN32) /* which has no aligned_alloc */
   *pointer = _aligned_malloc((bytes + 511) / 512 * 512, 512);

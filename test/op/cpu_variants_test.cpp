@@ -143,8 +143,8 @@ TEST_P(RuntimeTest, SameBitsOnEveryThreadRuntime) {
   for_each_problem(v.op, 23, [&](Problem& problem, const Tolerance&) {
     const std::vector<unsigned char> expected = bits(problem, pool);
     for (std::size_t i = 0; i < handles.size(); ++i) {
-      EXPECT_TRUE(bits(problem, *handles[i]) == expected)
-          << how_to_repeat(problem, std::string("cpu, ") + kRuntimes[i] + ", beside an executor that runs tasks backwards");
+      EXPECT_TRUE(bits(problem, *handles[i]) == expected) << how_to_repeat(
+          problem, std::string("cpu, ") + kRuntimes[i] + ", beside an executor that runs tasks backwards");
     }
   });
 }

@@ -9,8 +9,8 @@
 namespace mluops::emu::bang {
 namespace {
 
-/// a + b rounded to odd: rounding that once more to a type with a shorter fraction gives what rounding the exact sum once
-/// would. No branches, so that loops over it become vector code.
+/// a + b rounded to odd: rounding that once more to a type with a shorter fraction gives what rounding the exact sum
+/// once would. No branches, so that loops over it become vector code.
 template <class F>
 F add_to_odd(F a, F b) {
   using Bits = std::conditional_t<std::is_same_v<F, float>, std::int32_t, std::int64_t>;
