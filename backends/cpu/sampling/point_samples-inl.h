@@ -265,51 +265,99 @@ struct PointRois {
     cpu::HWY_NAMESPACE::find_touched<T, Roi>(context, call, p, touched);
   }
   double most_pixels(std::int64_t r) const { return Roi::template read<T>(p, r).most_pixels(Roi::bins(p.shape)); }
-  void fill(const Context& context, const mluopsCall& call, const RoiOrder& order, typename List::Pixel* pixels,
-            List& list) const {
-    list.fill(context, call, pixels, additions() * cost::kStep, [&](std::int64_t i, auto add) HWY_ATTR {
-      const Found found(*this, order.all()[static_cast<std::size_t>(i)].roi);
-      for (std::int64_t bin = 0; bin < bins(); ++bin) {
-        found.each(bin, [&](std::int64_t pixel, Acc<T> weight) { add(bin, pixel, weight); });
+  void fill(const Context& context, const mluopsCall& call, const RoiOrder& order, const PixelBands& bands,
+            typename List::Pixel* pixels, List& list) const {
+    const RoiRuns runs{count(), bins()};
+    const double run_ns = 2 * additions() * cost::kStep * static_cast<double>(runs.each());
+    list.fill(context, call, pixels, run_ns, [&](std::int64_t run, auto add) HWY_ATTR {
+      for (std::int64_t i = runs.begin(run), first = 0; i < runs.begin(run + 1); ++i, first += bins()) {
+        const PlacedRoi& placed = order.all()[static_cast<std::size_t>(i)];
+        const std::int64_t band = placed.image * bands.count();
+        Found(*this, placed.roi).each_bin([&](std::int64_t bin, const auto& each) HWY_ATTR {
+          each([&](std::int64_t pixel, Acc<T> weight) { add(first + bin, band + bands.of(pixel), pixel, weight); });
+        });
       }
     });
   }
   /// to(pixel, channel, value) for channels [first, end) of a RoI's samples.
   template <class Add>
   HWY_INLINE void add(std::int64_t r, std::int64_t first, std::int64_t end, Add&& to) const {
-    add_samples(Found(*this, r), r, first, end, to);
+    add_samples([r](std::int64_t) { return r; }, Found(*this, r), first, end, to);
   }
+  /// Likewise of some samples of a run.
   template <class Add>
-  HWY_INLINE void add_listed(const typename List::OnBand& samples, std::int64_t r, std::int64_t first, std::int64_t end,
-                             Add&& to) const {
-    add_samples(samples, r, first, end, to);
+  HWY_INLINE void add_listed(const RoiOrder& order, std::int64_t run, typename List::Pixels samples, std::int64_t first,
+                             std::int64_t end, Add&& to) const {
+    add_samples(RunRois{order.all().data() + RoiRuns{count(), bins()}.begin(run)}, Listed{samples}, first, end, to);
+  }
+  void fetch_listed(const RoiOrder& order, std::int64_t run, typename List::Pixels samples, std::int64_t first,
+                    std::int64_t end) const {
+    const RunRois roi_of{order.all().data() + RoiRuns{count(), bins()}.begin(run)};
+    const layout::Elements of = elements();
+    std::int64_t last = -1;
+    for (const auto& sample : samples) {
+      const std::int64_t fetched = of.planes ? sample.bin / of.pixels : std::int64_t{sample.bin};
+      if (std::exchange(last, fetched) == fetched) continue;
+      const std::int64_t roi = roi_of(sample.bin / of.pixels);
+      if (of.planes) {
+        fetch(roi, first, end);
+      } else {
+        prefetch<2>(static_cast<const T*>(p.grad_output) + of.at(roi, first) + sample.bin % of.pixels * of.pixel(),
+                    end - first);
+      }
+    }
   }
   HWY_INLINE void fetch(std::int64_t roi, std::int64_t first, std::int64_t end) const {
     elements().fetch_run(static_cast<const T*>(p.grad_output), roi, first, end);
   }
 
  private:
-  /// The samples of a RoI, found as they are asked for.
+  /// The samples of a RoI, found as they are asked for. each_bin(visit): visit(bin, each) for the bins, in order;
+  /// each(add) calls add(pixel, weight).
   struct Found {
     decltype(Roi::template read<T>(std::declval<const Problem&>(), 0)) roi;
-    std::int64_t columns;
+    std::int64_t rows, columns;
 
     Found(const PointRois& rois, std::int64_t r)
-        : roi(Roi::template read<T>(rois.p, r)), columns(Roi::bins(rois.p.shape).columns) {}
+        : roi(Roi::template read<T>(rois.p, r)),
+          rows(Roi::bins(rois.p.shape).rows),
+          columns(Roi::bins(rois.p.shape).columns) {}
 
-    static bool has(std::int64_t) { return true; }
     template <class Visit>
-    HWY_INLINE void each(std::int64_t bin, Visit&& visit) const {
-      roi.for_each_sample(bin / columns, bin % columns, [&](const auto& sample) HWY_ATTR {
-        for (std::size_t k = 0; k < sample.pixel.size(); ++k) {
-          visit(sample.pixel[k], static_cast<Acc<T>>(sample.weight[k] * roi.inverse_count));
-        }
-      });
+    HWY_INLINE void each_bin(Visit&& visit) const {
+      for (std::int64_t bin = 0; bin < rows * columns; ++bin) {
+        visit(bin, [&](auto&& add) HWY_ATTR {
+          roi.for_each_sample(bin / columns, bin % columns, [&](const auto& sample) HWY_ATTR {
+            for (std::size_t k = 0; k < sample.pixel.size(); ++k) {
+              add(sample.pixel[k], static_cast<Acc<T>>(sample.weight[k] * roi.inverse_count));
+            }
+          });
+        });
+      }
     }
   };
+  struct Listed {
+    typename List::Pixels samples;
 
-  template <class Samples, class Add>
-  HWY_INLINE void add_samples(const Samples& samples, std::int64_t r, std::int64_t first, std::int64_t end,
+    template <class Visit>
+    HWY_INLINE void each_bin(Visit&& visit) const {
+      for (std::size_t i = 0, end = 0; i < samples.size(); i = end) {
+        while (end < samples.size() && samples[end].bin == samples[i].bin) ++end;
+        visit(std::int64_t{samples[i].bin}, [&](auto&& add) HWY_ATTR {
+          for (const auto& sample : samples.subspan(i, end - i)) add(std::int64_t{sample.pixel}, sample.weight);
+        });
+      }
+    }
+  };
+  /// The RoIs of a run.
+  struct RunRois {
+    const PlacedRoi* placed;
+    std::int64_t operator()(std::int64_t i) const { return placed[i].roi; }
+  };
+
+  /// roi_of(i): the RoI of bins from i times those of a RoI on.
+  template <class RoiOf, class Samples, class Add>
+  HWY_INLINE void add_samples(const RoiOf& roi_of, const Samples& samples, std::int64_t first, std::int64_t end,
                               Add&& to) const {
     using A = Acc<T>;
     const auto* const grad = static_cast<const T*>(p.grad_output);
@@ -319,18 +367,24 @@ struct PointRois {
     A own[kMost];                     // of a bin: no store of to() can change it, so loops over channels become vectors
     for (std::int64_t from = first; from < end; from += kMost) {
       const std::int64_t count = std::min(kMost, end - from);
-      for (std::int64_t bin = 0; bin < of.pixels; ++bin) {
-        const std::int64_t at = of.at(r, from) + bin * of.pixel();
-        if (of.planes && bin % kBins == 0) {
-          transpose_panel(reinterpret_cast<const Moved<T>*>(grad + at), of.pixels, count,
-                          std::min(kBins, of.pixels - bin), reinterpret_cast<Moved<T>*>(rows), kMost);
+      std::int64_t transposed = -1, transposed_end = -1;  // bins
+      samples.each_bin([&](std::int64_t bin, const auto& each) HWY_ATTR {
+        const std::int64_t of_roi = bin % of.pixels;
+        const T* row = grad + of.at(roi_of(bin / of.pixels), from) + of_roi * of.pixel();
+        if (of.planes) {
+          if (bin >= transposed_end) {
+            transposed = bin - of_roi % kBins;
+            transposed_end = std::min(transposed + kBins, bin - of_roi + of.pixels);
+            transpose_panel(reinterpret_cast<const Moved<T>*>(row - of_roi % kBins), of.pixels, count,
+                            transposed_end - transposed, reinterpret_cast<Moved<T>*>(rows), kMost);
+          }
+          row = rows + (bin - transposed) * kMost;
         }
-        if (!samples.has(bin)) continue;
-        load_row(of.planes ? rows + bin % kBins * kMost : grad + at, own, count);
-        samples.each(bin, [&](std::int64_t pixel, A weight) HWY_ATTR {
+        load_row(row, own, count);
+        each([&](std::int64_t pixel, A weight) HWY_ATTR {
           for (std::int64_t i = 0; i < count; ++i) to(pixel, from + i, weight * own[i]);
         });
-      }
+      });
     }
   }
 

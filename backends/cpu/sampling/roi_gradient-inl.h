@@ -25,19 +25,20 @@ namespace mluops::cpu::HWY_NAMESPACE {
 /// What a task owns: so many channels of an image, and where their sums are.
 struct Owned {
   std::int64_t channels;
-  bool in_place;           ///< in the gradient, else in scratch, the channels of a pixel side by side
-  std::int64_t bands = 1;  ///< of the pixels of an image; more than one only in place
+  bool in_place;                      ///< in the gradient, else in scratch, the channels of a pixel side by side
+  int band_log = PixelBands::kWhole;  ///< of a band's pixels; bands are only in place
 };
 
-/// A task: channels [first, end) of a band of an image.
+/// A task: channels [first, end) of pixels [low, high) of an image, a band.
 struct BandTask : layout::ChannelTask {
-  PixelBand band;
+  std::int64_t band, low, high;  ///< the band among those of all images
 
   static BandTask of(const layout::Elements& map, const Owned& owned, std::int64_t item) {
+    const PixelBands bands{owned.band_log, map.pixels};
     const std::int64_t groups = ceil_div(map.channels, owned.channels), first = item % groups * owned.channels;
-    const std::int64_t image = item / groups / owned.bands, band = item / groups % owned.bands;
-    return {{image, first, std::min(map.channels, first + owned.channels)},
-            {band * map.pixels / owned.bands, (band + 1) * map.pixels / owned.bands}};
+    const std::int64_t all = item / groups, image = all / bands.count(), band = all % bands.count();
+    return {
+        {image, first, std::min(map.channels, first + owned.channels)}, all, bands.begin(band), bands.begin(band + 1)};
   }
 };
 
@@ -56,9 +57,8 @@ Owned owned_by_task(const layout::Elements& map, std::int64_t images, double add
   return {std::clamp(even, kLeast, 16 * kLeast), kAddsInPlace<T> && !map.planes};
 }
 
-/// For tasks that find no samples themselves: bands, since each task reads the lists of the RoIs that meet its band
-/// again, which costs the less the more channels follow; narrow bands and fewer channels where a small map has too few
-/// tasks else. In scratch there are no bands.
+/// For tasks that find no samples themselves: bands, since a sample costs the less the more channels follow; narrow
+/// bands and fewer channels where a small map has too few tasks else. In scratch there are no bands.
 template <class T>
 Owned owned_of_listed(const layout::Elements& map, std::int64_t images, const mluopsCall& call, bool in_place) {
   constexpr std::int64_t kLeast = layout::kBlockChannels<Acc<T>>, kNarrow = 64;
@@ -70,7 +70,8 @@ Owned owned_of_listed(const layout::Elements& map, std::int64_t images, const ml
   const std::int64_t tasks = ceil_div(std::int64_t{call.threads}, images);
   const std::int64_t of_task = channels(ceil_div(tasks, narrow), 4 * kLeast);
   const std::int64_t wanted = ceil_div(tasks, ceil_div(map.channels, of_task));
-  return {of_task, true, std::clamp(narrow / 2, std::min(wanted, narrow), 2 * wanted)};
+  const std::int64_t bands = std::clamp(narrow / 2, std::min(wanted, narrow), 2 * wanted);
+  return {of_task, true, PixelBands::log_of(map.pixels / bands)};
 }
 
 template <class A>
@@ -80,8 +81,8 @@ struct RoiGradientArrays {
   SampleList<A> list;
 
   RoiGradientArrays(Allocator& allocator, std::int64_t rois, std::int64_t images, std::int64_t pixels,
-                    std::int64_t listed, std::int64_t bins)
-      : order(allocator, rois), touched(allocator, images, pixels), list(allocator, listed, bins) {}
+                    std::int64_t runs, std::int64_t bands)
+      : order(allocator, rois), touched(allocator, images, pixels), list(allocator, runs, bands) {}
 };
 
 /// What a call of a gradient that is not kOwnPixels takes beside them.
@@ -111,11 +112,12 @@ struct ChannelSums {
 
   void run(Context& context, const mluopsCall& call, const Owned& owned, A* sums) const {
     const std::int64_t groups = ceil_div(map.channels, owned.channels);
+    const std::int64_t bands = PixelBands{owned.band_log, map.pixels}.count();
     const double rois_of_image = static_cast<double>(rois.count()) / static_cast<double>(images);
     const double channel_ns =
         cost::kScatter * rois.additions() * rois_of_image + 2 * cost::kMove * static_cast<double>(map.pixels);
-    const double task_ns = static_cast<double>(owned.channels) * channel_ns / static_cast<double>(owned.bands);
-    const Loop loop(context, call, images * owned.bands * groups, task_ns);
+    const double task_ns = static_cast<double>(owned.channels) * channel_ns / static_cast<double>(bands);
+    const Loop loop(context, call, images * bands * groups, task_ns);
     loop.run([&](std::int64_t begin, std::int64_t end, int slot) HWY_ATTR {
       for (std::int64_t i = begin; i < end; ++i) {
         add(BandTask::of(map, owned, i), owned, owned.in_place ? nullptr : sums + slot * most_rows() * owned.channels);
@@ -158,38 +160,38 @@ struct ChannelSums {
     const auto add = [&](std::int64_t pixel, std::int64_t c, A value) {
       to[place(pixel) * step + c - task.first] += value;
     };
-    const auto placed = order.of_image(task.image);
     if constexpr (!Rois::kOwnPixels) {
-      if (list != nullptr) return add_listed(task, placed, add);
+      if (list != nullptr) return add_listed(task, add);
     }
+    const auto placed = order.of_image(task.image);
     for (std::size_t i = 0; i < placed.size(); ++i) {
       if (i + kAhead < placed.size()) rois.fetch(placed[i + kAhead].roi, task.first, task.end);
       rois.add(placed[i].roi, task.first, task.end, add);
     }
   }
   template <class Add>
-  HWY_INLINE void add_listed(const BandTask& task, std::span<const PlacedRoi> placed, const Add& add) const {
-    const std::int64_t first = placed.data() - order.all().data();
-    const std::int64_t end = first + static_cast<std::int64_t>(placed.size());
-    const auto roi = [&](std::int64_t i) { return order.all()[static_cast<std::size_t>(i)].roi; };
-    std::int64_t next = first;  // to be fetched
+  HWY_INLINE void add_listed(const BandTask& task, const Add& add) const {
+    std::int64_t next = 0;  // to be fetched
     std::size_t fetched = 0, added = 0;
-    for (std::int64_t i = first; i < end; ++i) {
-      if (!list->band(i).meets(task.band)) continue;
-      for (; next < end && fetched < added + kAhead; ++next) {
-        if (!list->band(next).meets(task.band)) continue;
-        rois.fetch(roi(next), task.first, task.end);
+    for (std::int64_t run = 0; run < list->runs(); ++run) {
+      const auto samples = list->on(task.band, run);
+      if (samples.empty()) continue;
+      for (; next < list->runs() && fetched < added + kAhead; ++next) {
+        const auto of_next = list->on(task.band, next);
+        if (of_next.empty()) continue;
+        rois.fetch_listed(order, next, of_next, task.first, task.end);
         ++fetched;
       }
-      rois.add_listed(list->on(task.band, i), roi(i), task.first, task.end, add);
+      rois.add_listed(order, run, samples, task.first, task.end, add);
       ++added;
     }
   }
   template <class Step>
   void clear_sums(const BandTask& task, A* to, Step step) const {
-    const PixelBand own = touched == nullptr ? task.band : PixelBand{0, rows(task.image)};
-    const std::int64_t run = task.count() == step ? own.high - own.low : 1;  // pixels whose sums follow each other
-    for (std::int64_t i = own.low; i < own.high; i += run) std::fill_n(to + i * step, run * task.count(), A{0});
+    const std::int64_t low = touched == nullptr ? task.low : 0,
+                       high = touched == nullptr ? task.high : rows(task.image);
+    const std::int64_t run = task.count() == step ? high - low : 1;  // pixels whose sums follow each other
+    for (std::int64_t i = low; i < high; i += run) std::fill_n(to + i * step, run * task.count(), A{0});
   }
   /// Sums of a task become its part of the gradient, which is 0 where no pixel is touched.
   void put(const A* sums, std::int64_t width, const layout::ChannelTask& task, T* to) const {
@@ -247,10 +249,16 @@ std::int64_t place_rois(const Context& context, const mluopsCall& call, const Ro
   arrays.order.sort(context, call, [&](std::int64_t roi) HWY_ATTR { return rois.place(roi); });
   if constexpr (!Rois::kOwnPixels) {
     if (!listed) return 0;
+    const RoiRuns runs{rois.count(), rois.bins()};
     const auto placed = arrays.order.all();
-    Loop(context, call, rois.count(), 20 * cost::kStep).run([&](std::int64_t begin, std::int64_t end, int) HWY_ATTR {
-      for (std::int64_t i = begin; i < end; ++i) {
-        arrays.list.measure(i, rois.most_pixels(placed[static_cast<std::size_t>(i)].roi));
+    const double run_ns = 20 * cost::kStep * static_cast<double>(runs.each());
+    Loop(context, call, runs.count(), run_ns).run([&](std::int64_t begin, std::int64_t end, int) HWY_ATTR {
+      for (std::int64_t run = begin; run < end; ++run) {
+        double pixels = 0;
+        for (std::int64_t i = runs.begin(run); i < runs.begin(run + 1); ++i) {
+          pixels += rois.most_pixels(placed[static_cast<std::size_t>(i)].roi);
+        }
+        arrays.list.measure(run, pixels);
       }
     });
     return arrays.list.measured();
@@ -269,14 +277,17 @@ mluOpStatus_t add_rois(Context& context, const mluopsCall& call, const Problem& 
   const bool moves = !owned.in_place && !Rois::kOwnPixels;
   std::int64_t bins = 0;  // of a RoI that is listed
   if constexpr (!Rois::kOwnPixels) bins = worth_a_list<T>(context, call, rois, map) ? rois.bins() : 0;
-  auto arrays = allocate<RoiGradientArrays<A>>(context.arena, rois.count(), moves ? s.batch : 0, map.pixels,
-                                               bins > 0 ? rois.count() : 0, bins);
+  const Owned of_list = bins > 0 ? owned_of_listed<T>(map, s.batch, call, owned.in_place) : owned;
+  const PixelBands bands{of_list.band_log, map.pixels};
+  auto arrays =
+      allocate<RoiGradientArrays<A>>(context.arena, rois.count(), moves ? s.batch : 0, map.pixels,
+                                     bins > 0 ? RoiRuns{rois.count(), bins}.count() : 0, s.batch * bands.count());
   if (!arrays) return no_memory(call);
   const std::int64_t pixels = place_rois(context, call, rois, bins > 0, *arrays);
   const std::int64_t elements = s.batch * map.image() + rois.count() * bins * s.c;
   const bool listed = bins > 0 && pixels <= elements / 4;  // no more memory than the tensors take
   if constexpr (!Rois::kOwnPixels) {
-    if (listed) owned = owned_of_listed<T>(map, s.batch, call, owned.in_place);
+    if (listed) owned = of_list;
     if (moves) rois.find_touched(context, call, arrays->touched);
   }
   const ChannelSums<T, Rois> sums{
@@ -286,7 +297,7 @@ mluOpStatus_t add_rois(Context& context, const mluopsCall& call, const Problem& 
                                            owned.channels, listed ? pixels : 0);
   if (!room) return no_memory(call);
   if constexpr (!Rois::kOwnPixels) {
-    if (listed) rois.fill(context, call, arrays->order, room->pixels, arrays->list);
+    if (listed) rois.fill(context, call, arrays->order, bands, room->pixels, arrays->list);
   }
   sums.run(context, call, owned, room->sums);
   return MLUOP_STATUS_SUCCESS;
@@ -294,7 +305,8 @@ mluOpStatus_t add_rois(Context& context, const mluopsCall& call, const Problem& 
 
 /// Rois{p}: count() of them; place(roi), a PlacedRoi; additions() of one to a channel; kOwnPixels, add and fetch as
 /// ChannelSums has them; and if not kOwnPixels, bins() of a RoI, find_touched(context, call, touched), most_pixels(roi)
-/// of its samples, fill(context, call, order, pixels, list), and add_listed, which is add by a list.
+/// of its samples, fill(context, call, order, bands, pixels, list), and add_listed and fetch_listed, which are add and
+/// fetch by a list.
 template <class T, class Rois, class Problem>
 mluOpStatus_t roi_gradient(Context& context, const mluopsCall& call, const Problem& p) {
   static constexpr Path<Problem> kPaths[] = {{"owner", always<Problem>, add_rois<T, Rois, Problem>}};
