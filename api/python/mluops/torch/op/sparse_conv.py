@@ -10,7 +10,8 @@ from torch import Tensor
 from ... import _context as c
 from ..._arguments import at_least, integer
 from ..._errors import bad_param
-from ..._functions import indice_convolution as f, indice_max_pool
+from ..._functions import indice_convolution as f
+from ..._functions import indice_max_pool
 from ..._functions.get_indice_pairs import GET_INDICE_PAIRS as _PAIRS
 from ..._library import check, lib
 from ..._shapes import expect, rank
