@@ -135,6 +135,7 @@ def test_custom_nodes_as_standard_operators(case, dtype):
 
 def test_attention_of_any_number_of_queries_and_pixels():
     """Samples outside of the maps, maps that are not in order, heads of one channel."""
+    dim = pytest.importorskip("torch.export").Dim
     torch.manual_seed(0)
 
     def data(batch, queries, shapes):
@@ -144,7 +145,7 @@ def test_attention_of_any_number_of_queries_and_pixels():
                 torch.rand(batch, queries, 3, len(sizes), 4, 2) * 2 - 0.5, torch.rand(batch, queries, 3, len(sizes), 4))
 
     inputs = data(2, 7, [[5, 4], [3, 2]])
-    batch, pixels, queries = (torch.export.Dim(name, min=2) for name in ("batch", "pixels", "queries"))
+    batch, pixels, queries = (dim(name, min=2) for name in ("batch", "pixels", "queries"))
     sizes = {0: batch, 1: pixels}, {}, {}, {0: batch, 1: queries}, {0: batch, 1: queries}
     program = exported(Of(mt.multi_scale_deformable_attn), inputs, custom_translation_table=named().standard(),
                        dynamic_shapes=(sizes,))
