@@ -38,11 +38,15 @@ test_tree() {
   test_with "$python" "$@"
 }
 
+# with_build COMMAND...: with this tree's package and build.
+with_build() {
+  PYTHONPATH=$root/api/python MLUOPS_LIBRARY=$root/build/${PRESET:-release}/api/libmluops.so.1 "$@"
+}
+
 test_with() {
   local python=$1
   shift
-  PYTHONPATH=$root/api/python MLUOPS_LIBRARY=$root/build/${PRESET:-release}/api/libmluops.so.1 \
-    "$python" -m pytest -q test/python "$@"
+  with_build "$python" -m pytest -q test/python "$@"
 }
 
 # An environment is made once; a stamp beside it says it is complete.
@@ -139,15 +143,13 @@ make_models_environment() {
 }
 
 run_models() {
-  PYTHONPATH=$root/api/python MLUOPS_LIBRARY=$root/build/${PRESET:-release}/api/libmluops.so.1 \
-    "$venvs/models/bin/python" test/python/models/run.py "$@"
+  with_build "$venvs/models/bin/python" test/python/models/run.py "$@"
   [ $# -gt 0 ] || run_models_elsewhere
 }
 
 run_models_elsewhere() {
   has "$venvs/models/bin/python" transformers || "$venvs/models/bin/pip" install --quiet transformers
-  PYTHONPATH=$root/api/python MLUOPS_LIBRARY=$root/build/${PRESET:-release}/api/libmluops.so.1 \
-    "$venvs/models/bin/python" -m pytest -q test/python/test_onnx_models.py test/python/test_elsewhere_models.py
+  with_build "$venvs/models/bin/python" -m pytest -q test/python/test_onnx_models.py test/python/test_elsewhere_models.py
 }
 
 make_torch_environment() {
@@ -158,8 +160,7 @@ fuzz_numpy() {
   local seconds=$1 found=$root/build/fuzz/corpus/python
   environment atheris python3 numpy pytest atheris
   mkdir -p "$found"
-  PYTHONPATH=$root/api/python MLUOPS_LIBRARY=$root/build/${PRESET:-release}/api/libmluops.so.1 \
-    "$venvs/atheris/bin/python" test/python/fuzz_numpy.py -max_total_time="$seconds" -max_len=256 -timeout=10 \
+  with_build "$venvs/atheris/bin/python" test/python/fuzz_numpy.py -max_total_time="$seconds" -max_len=256 -timeout=10 \
     -print_final_stats=1 -artifact_prefix="$root/build/fuzz/finding_python-" "$found"
 }
 

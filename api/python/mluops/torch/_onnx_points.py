@@ -1,7 +1,7 @@
 """Operators of point clouds written in torch's operators that have an ONNX form: onnx.py tells the exporter of them.
 
-Distances are the same float operations as those of the kernels, in their order, and TopK puts the lower index first
-among equal values: indices are exact. All pairs of points and centres are compared.
+Indices are exact, because distances come from the kernels' float operations in the kernels' order, and TopK puts the
+lower index first among equal values. All pairs of points and centres are compared.
 """
 
 import math

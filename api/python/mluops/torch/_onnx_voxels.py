@@ -1,7 +1,7 @@
 """Operators of voxels written in torch's operators that have an ONNX form: onnx.py tells the exporter of them.
 
-Points of a voxel are brought together by a stable sort. All tensors have as many rows as there are points or voxels at
-most, as those of the operators.
+A stable sort brings the points of a voxel together. Results have rows for the greatest possible number of points or
+voxels, like those of the operators.
 """
 
 from typing import Tuple
