@@ -30,9 +30,9 @@ struct KeptRectangles {
 
 /// Goes through n items in blocks of 256: a block is decided item by item on the calling thread, then those of it that
 /// are kept are held against the later items near to them: a group of boxes (box_groups.h) owns the marks of its items.
-/// keep(i) is called for those kept, in order, until there are `most`. `held` has those kept of a block: clear(),
-/// add(i), and drops(lot, bits, j), whether one of those of a lot whose bit is set drops item j; pair_ns is what it
-/// costs for a pair.
+/// keep(i) is called for those kept, in order, until there are `most`. `held` has those kept of a block: clear()
+/// empties it, add(i) adds an item, and drops(lot, bits, j) tells whether an item of this lot whose bit is set drops
+/// item j. pair_ns is the time it takes for a pair.
 template <class Held, class Keep>
 void suppress(const Context& context, const mluopsCall& call, std::int64_t n, std::int64_t most, std::uint8_t* dropped,
               const BoxGroups& groups, double pair_ns, Held& held, const Keep& keep) {
@@ -47,8 +47,10 @@ void suppress(const Context& context, const mluopsCall& call, std::int64_t n, st
       }
       return false;
     };
+    std::array<std::uint64_t, kLots> all;
+    all.fill(~std::uint64_t{0});
     for (std::int64_t i = first; i < last && most > 0; ++i) {
-      if (dropped[i] != 0 || drops(kept.meeting(groups[i]), i)) continue;
+      if (dropped[i] != 0 || drops(all, i)) continue;
       kept.add(groups[i]);
       held.add(i);
       keep(i);
