@@ -57,6 +57,7 @@ INSTANTIATE_TEST_SUITE_P(
     ::testing::Values(
         "assign_score_withk_backward b=1 n=1700 m=4 o=20 p=100 k=20", "prroi_pool_backward b=1 h=40 w=30 c=300 r=60",
         "roi_align_rotated_backward b=1 h=40 w=30 c=300 r=60", "roi_align_rotated_backward b=1 h=9 w=11 c=150 r=200",
+        "roi_align_rotated_backward b=40 h=20 w=20 c=70 r=90",
         "rotated_feature_align_backward b=3 h=40 w=49 c=64 points=1", "nms_rotated n=3500 iou=0.1 boxes=small",
         "roiaware_pool3d_backward n=9 p=300 c=40 x=5 y=5 z=5 s=8 mean=1",
         "roiaware_pool3d_backward n=9 p=300 c=19 x=5 y=5 z=5 s=8",

@@ -269,7 +269,8 @@ struct PointRois {
             typename List::Pixel* pixels, List& list) const {
     const RoiRuns runs{count(), bins()};
     const double run_ns = 2 * additions() * cost::kStep * static_cast<double>(runs.each());
-    list.fill(context, call, pixels, run_ns, [&](std::int64_t run, auto add) HWY_ATTR {
+    const auto image_of = [&](std::int64_t i) { return order.all()[static_cast<std::size_t>(i)].image; };
+    list.fill(context, call, runs, pixels, run_ns, image_of, [&](std::int64_t run, auto add) HWY_ATTR {
       for (std::int64_t i = runs.begin(run), first = 0; i < runs.begin(run + 1); ++i, first += bins()) {
         const PlacedRoi& placed = order.all()[static_cast<std::size_t>(i)];
         const std::int64_t band = placed.image * bands.count();
@@ -355,7 +356,7 @@ struct PointRois {
     std::int64_t operator()(std::int64_t i) const { return placed[i].roi; }
   };
 
-  /// roi_of(i): the RoI of bins from i times those of a RoI on.
+  /// roi_of(i): the RoI number i of those whose bins `samples` counts.
   template <class RoiOf, class Samples, class Add>
   HWY_INLINE void add_samples(const RoiOf& roi_of, const Samples& samples, std::int64_t first, std::int64_t end,
                               Add&& to) const {

@@ -81,8 +81,8 @@ struct RoiGradientArrays {
   SampleList<A> list;
 
   RoiGradientArrays(Allocator& allocator, std::int64_t rois, std::int64_t images, std::int64_t pixels,
-                    std::int64_t runs, std::int64_t bands)
-      : order(allocator, rois), touched(allocator, images, pixels), list(allocator, runs, bands) {}
+                    std::int64_t runs, std::int64_t listed_images, std::int64_t bands)
+      : order(allocator, rois), touched(allocator, images, pixels), list(allocator, runs, listed_images, bands) {}
 };
 
 /// What a call of a gradient that is not kOwnPixels takes beside them.
@@ -160,23 +160,27 @@ struct ChannelSums {
     const auto add = [&](std::int64_t pixel, std::int64_t c, A value) {
       to[place(pixel) * step + c - task.first] += value;
     };
-    if constexpr (!Rois::kOwnPixels) {
-      if (list != nullptr) return add_listed(task, add);
-    }
     const auto placed = order.of_image(task.image);
+    if (placed.empty()) return;
+    if constexpr (!Rois::kOwnPixels) {
+      if (list != nullptr) return add_listed(task, placed, add);
+    }
     for (std::size_t i = 0; i < placed.size(); ++i) {
       if (i + kAhead < placed.size()) rois.fetch(placed[i + kAhead].roi, task.first, task.end);
       rois.add(placed[i].roi, task.first, task.end, add);
     }
   }
   template <class Add>
-  HWY_INLINE void add_listed(const BandTask& task, const Add& add) const {
-    std::int64_t next = 0;  // to be fetched
+  HWY_INLINE void add_listed(const BandTask& task, std::span<const PlacedRoi> placed, const Add& add) const {
+    const RoiRuns runs{rois.count(), rois.bins()};
+    const std::int64_t first = placed.data() - order.all().data();
+    const std::int64_t end = runs.of(first + std::ssize(placed) - 1) + 1;
+    std::int64_t next = runs.of(first);  // to be fetched
     std::size_t fetched = 0, added = 0;
-    for (std::int64_t run = 0; run < list->runs(); ++run) {
+    for (std::int64_t run = next; run < end; ++run) {
       const auto samples = list->on(task.band, run);
       if (samples.empty()) continue;
-      for (; next < list->runs() && fetched < added + kAhead; ++next) {
+      for (; next < end && fetched < added + kAhead; ++next) {
         const auto of_next = list->on(task.band, next);
         if (of_next.empty()) continue;
         rois.fetch_listed(order, next, of_next, task.first, task.end);
@@ -279,9 +283,9 @@ mluOpStatus_t add_rois(Context& context, const mluopsCall& call, const Problem& 
   if constexpr (!Rois::kOwnPixels) bins = worth_a_list<T>(context, call, rois, map) ? rois.bins() : 0;
   const Owned of_list = bins > 0 ? owned_of_listed<T>(map, s.batch, call, owned.in_place) : owned;
   const PixelBands bands{of_list.band_log, map.pixels};
-  auto arrays =
-      allocate<RoiGradientArrays<A>>(context.arena, rois.count(), moves ? s.batch : 0, map.pixels,
-                                     bins > 0 ? RoiRuns{rois.count(), bins}.count() : 0, s.batch * bands.count());
+  auto arrays = allocate<RoiGradientArrays<A>>(context.arena, rois.count(), moves ? s.batch : 0, map.pixels,
+                                               bins > 0 ? RoiRuns{rois.count(), bins}.count() : 0,
+                                               bins > 0 ? s.batch : 0, bands.count());
   if (!arrays) return no_memory(call);
   const std::int64_t pixels = place_rois(context, call, rois, bins > 0, *arrays);
   const std::int64_t elements = s.batch * map.image() + rois.count() * bins * s.c;

@@ -25,7 +25,7 @@ struct PixelBands {
   int log;
   std::int64_t pixels;  ///< of an image
 
-  /// Of bands of so many pixels, or fewer.
+  /// The logarithm of the largest power of two that is at most so many pixels.
   static int log_of(std::int64_t pixels_of_band) {
     return static_cast<int>(std::bit_width(static_cast<std::uint64_t>(std::max<std::int64_t>(1, pixels_of_band)))) - 1;
   }
@@ -42,6 +42,7 @@ struct RoiRuns {
   std::int64_t each() const { return std::max<std::int64_t>(1, kLeastBins / std::max<std::int64_t>(1, bins)); }
   std::int64_t count() const { return ceil_div(rois, each()); }
   std::int64_t begin(std::int64_t run) const { return std::min(rois, run * each()); }
+  std::int64_t of(std::int64_t roi) const { return roi / each(); }
 
  private:
   static constexpr std::int64_t kLeastBins = 64;
@@ -56,12 +57,12 @@ class SampleList {
   };
   using Pixels = std::span<const Pixel>;
 
-  /// `bands`: of all images.
-  SampleList(Allocator& allocator, std::int64_t runs, std::int64_t bands)
+  /// `bands`: of an image.
+  SampleList(Allocator& allocator, std::int64_t runs, std::int64_t images, std::int64_t bands)
       : runs_(runs),
         bands_(bands),
         begin_(allocator.allocate<std::int64_t>(size_sum(runs, 1))),
-        band_begin_(allocator.allocate<std::int64_t>(size_sum(bands, 1), runs)) {}
+        band_begin_(allocator.allocate<std::int64_t>(size_sum(runs, images), size_sum(bands, 1))) {}
 
   /// Room for run i in pixels; for each of them, then measured().
   void measure(std::int64_t i, double pixels) {
@@ -74,42 +75,50 @@ class SampleList {
     return begin_[runs_] = place;
   }
 
-  /// find(i, add) calls add(bin, band, pixel, weight) for the samples of run i, bin by bin. `pixels` has room for what
-  /// was measured.
-  template <class Find>
-  void fill(const Context& context, const mluopsCall& call, Pixel* pixels, double run_ns, const Find& find) {
+  /// find(i, add) calls add(bin, band, pixel, weight) for the samples of run i, bin by bin; bands are counted through
+  /// all images. image_of(i) is the image of RoI i. `pixels` has room for what was measured.
+  template <class ImageOf, class Find>
+  void fill(const Context& context, const mluopsCall& call, const RoiRuns& runs, Pixel* pixels, double run_ns,
+            const ImageOf& image_of, const Find& find) {
     pixels_ = pixels;
     Loop(context, call, runs_, run_ns).run([&](std::int64_t first, std::int64_t last, int) {
-      for (std::int64_t i = first; i < last; ++i) fill_run(i, find);
+      for (std::int64_t i = first; i < last; ++i) {
+        fill_run(i, image_of(runs.begin(i)) * bands_, (image_of(runs.begin(i + 1) - 1) + 1) * bands_, find);
+      }
     });
   }
-  std::int64_t runs() const { return runs_; }
-  /// The samples of run i on a band, bin by bin.
+  /// The samples of run i on a band of an image that has a RoI of the run, or lies between two that have; bin by bin.
   Pixels on(std::int64_t band, std::int64_t i) const {
-    return {pixels_ + band_begin_[band * runs_ + i], pixels_ + band_begin_[(band + 1) * runs_ + i]};
+    const std::int64_t* const begin = begin_of(i) + band;
+    return {pixels_ + begin[0], pixels_ + begin[1]};
   }
 
  private:
   static constexpr double kMostPixels = 1e15;
 
+  /// By the bands of all images. RoIs are sorted by images, so two runs share at most one, and the part of a run ends
+  /// before that of the next begins.
+  std::int64_t* begin_of(std::int64_t i) const { return band_begin_ + i * (bands_ + 1); }
+
+  /// Bands [first, end) are those of the run's images.
   template <class Find>
-  void fill_run(std::int64_t i, const Find& find) {
-    const auto begin = [&](std::int64_t band) -> std::int64_t& { return band_begin_[band * runs_ + i]; };
-    for (std::int64_t band = 0; band <= bands_; ++band) begin(band) = 0;
-    find(i, [&](std::int64_t, std::int64_t band, std::int64_t, A) { ++begin(band); });
+  void fill_run(std::int64_t i, std::int64_t first, std::int64_t end, const Find& find) {
+    std::int64_t* const begin = begin_of(i);
+    std::fill(begin + first, begin + end + 1, 0);
+    find(i, [&](std::int64_t, std::int64_t band, std::int64_t, A) { ++begin[band]; });
     std::int64_t place = begin_[i];
-    for (std::int64_t band = 0; band <= bands_; ++band) place += std::exchange(begin(band), place);
+    for (std::int64_t band = first; band <= end; ++band) place += std::exchange(begin[band], place);
     find(i, [&](std::int64_t bin, std::int64_t band, std::int64_t pixel, A weight) {
-      pixels_[begin(band)++] = {static_cast<std::int32_t>(pixel), static_cast<std::int32_t>(bin), weight};
+      pixels_[begin[band]++] = {static_cast<std::int32_t>(pixel), static_cast<std::int32_t>(bin), weight};
     });
     // Each is where the next one begins now.
-    for (std::int64_t band = bands_; band > 0; --band) begin(band) = begin(band - 1);
-    begin(0) = begin_[i];
+    std::copy_backward(begin + first, begin + end, begin + end + 1);
+    begin[first] = begin_[i];
   }
 
   std::int64_t runs_, bands_;
   std::int64_t* begin_;       ///< of the pixels of each run
-  std::int64_t* band_begin_;  ///< [bands + 1, runs]: of those on each band
+  std::int64_t* band_begin_;  ///< of those on each band of the run's images, and their end
   Pixel* pixels_ = nullptr;
 };
 
