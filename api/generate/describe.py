@@ -49,6 +49,7 @@ class Scalar:
     member: str
     python: str
     meaning: str = ""
+    names: List[str] = field(default_factory=list)  # that Python takes for its values: 0, 1, ...
 
     @property
     def kind(self) -> str:
@@ -301,8 +302,9 @@ def _argument(line: str) -> Argument:
         return _tensor(line.strip(), python)
     if words[0] in ("workspace", "count", "descriptor", "host"):
         return _plain(words[0], line.strip()[len(words[0]):].strip(), python)
+    line, _, names = line.partition(" named ")
     match = re.match(r"((?:const )?\w+) (\w+)(?::(\w+))?(.*)", line.strip())
-    return Scalar(match[2], match[1], match[4].strip(), match[3] or match[2], python or match[2])
+    return Scalar(match[2], match[1], match[4].strip(), match[3] or match[2], python or match[2], names=names.split())
 
 
 def _tensor(line: str, python: str) -> Tensor:

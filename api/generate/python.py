@@ -5,7 +5,7 @@ import re
 import textwrap
 from typing import Dict, List, Optional
 
-from .checks import IDENTIFIER, Checks, arithmetic
+from .checks import IDENTIFIER, Checks, arithmetic, literal
 from .describe import Descriptor, Family, Operator, Plain, Scalar, Tensor
 
 WIDTH = 120
@@ -81,6 +81,11 @@ def python_of(text: str, python: Dict[str, str]) -> str:
     return IDENTIFIER.sub(lambda m: python.get(m[0], m[0]), text)
 
 
+def told_otherwise(size: str, op: Operator) -> bool:
+    """A derived size of which `sizes` has the other way round: what it follows from is not in an input."""
+    return bool(set(op.python.get("sizes", {})) & set(IDENTIFIER.findall(op.derive.get(size, ""))))
+
+
 def sizes(op: Operator, python: Dict[str, str]) -> List[str]:
     """What is told of sizes: those derived from others, and what they are."""
     def table(name: str, entries: List[str]) -> List[str]:
@@ -92,7 +97,7 @@ def sizes(op: Operator, python: Dict[str, str]) -> List[str]:
     texts = {name: python_of(text, python) for name, text in of_others.items()}
     derived = []
     for name, text in texts.items():
-        if text and (name in used or name in " ".join(texts.values()).split()):
+        if text and not told_otherwise(name, op) and (name in used or name in " ".join(texts.values()).split()):
             takes = [n for n in dict.fromkeys(IDENTIFIER.findall(text)) if n not in ("windows", "if", "else")]
             derived.append(f'"{name}": lambda {", ".join(takes)}, **_: {text}')
     say = {".".join(python.get(each, each) for each in key.split(".")):
@@ -132,6 +137,11 @@ class Function:
         self.name = op.python.get("called", re.sub("_forward$", "", op.check))
         self.fixed: Dict[str, str] = op.python.get("fixed", {})
         self.sizes: Dict[str, str] = dict(op.python.get("sizes", {}))
+        # What it takes, where that is not what follows: (name, [sizes that it is], default)
+        self.takes = [(name, sizes.split(), default) for name, sizes, default in
+                      re.findall(r"(\w+)(?:\(([^)]*)\))?(?:=(\S+))?", op.python.get("takes", ""))]
+        self.pairs = {name: sizes for name, sizes, _ in self.takes if len(sizes) == 2}
+        self.callers = {sizes[0]: name for name, sizes, _ in self.takes if len(sizes) == 1}
         self.body = Checks(op, family)
         self.inputs = [t for t in op.tensors() if not t.out and t.name not in self.fixed]
         self.outputs = [t for t in op.tensors() if t.out and t.name not in self.fixed]
@@ -155,11 +165,12 @@ class Function:
             return self.fixed[name]
         if name in self.sizes:
             return self.expression(self.sizes[name])
-        if name in self.op.derive:
+        if name in self.op.derive and not told_otherwise(name, self.op):
             return f"({self.expression(self.op.derive[name])})"
         for t in self.inputs:
             if name in self.dims(t):
                 return f"{t.python}.shape[{self.dims(t).index(name)}]"
+        name = self.callers.get(name, name)
         if name not in self.extra:
             self.extra.append(name)
         return name
@@ -170,24 +181,36 @@ class Function:
         return IDENTIFIER.sub(lambda m: m[0] if m[0] in known or m[0][0] == '"' else self.size(m[0]), text)
 
     def shape(self, tensor: Tensor) -> str:
+        """Of the gradient of an input that is not given: None."""
         shapes = self.op.python.get("shapes", {})
         if tensor.name in shapes:
             return self.expression(shapes[tensor.name])
         made = ", ".join(self.size(d) for d in self.dims(tensor))
-        return f"({made},)" if len(self.dims(tensor)) == 1 else f"({made})"
+        made = f"({made},)" if len(self.dims(tensor)) == 1 else f"({made})"
+        return f"None if {self.given(tensor)} is None else {made}" if self.given(tensor) else made
+
+    def given(self, gradient: Tensor) -> str:
+        """The optional input whose gradient an output is."""
+        of = gradient.python.replace("grad_", "", 1)
+        return of if gradient.out and any(t.optional and t.python == of for t in self.inputs) else ""
 
     def dtype(self, tensor: Tensor) -> str:
         lead = next((t.python for t in self.inputs if t.dtype == "T"), "")
         return {"T": f"{lead}.dtype", "FLOAT": "np.float32"}.get(tensor.dtype, "np.int32")
 
-    def parameters(self) -> List[str]:
-        made = [f"{t.python}: Array" for t in self.inputs if not t.optional]
+    def parameters(self) -> List[tuple]:
+        """(name, declaration, value in the smallest call)"""
         types = {"float": "float", "double": "float", "bool": "bool"}
-        made += [f"{s.python}: {types.get(s.kind, 'int')}" for s in self.numbers]
-        made += [f"{name}: int" for name in self.extra]
-        made += [f"{t.python}: Optional[Array] = None" for t in self.inputs if t.optional]
-        several = len(self.outputs) > 1
-        return made + ["*", f"out: Optional[{'Sequence[Array]' if several else 'Array'}] = None"]
+        sizes = [(name, f"{name}: int", self.least(name)) for name in self.extra]
+        made = [(t.python, f"{t.python}: Array", self.made_of_ones(t)) for t in self.inputs if not t.optional]
+        made += [(s.python, f"{s.python}: {'Union[int, str]' if s.names else types.get(s.kind, 'int')}", self.least(s.name))
+                 for s in self.numbers]
+        made += sizes + [(t.python, f"{t.python}: Optional[Array]{'' if self.takes else ' = None'}", "None" if self.takes else "")
+                         for t in self.inputs if t.optional]
+        known = {name: (name, *others) for name, *others in made}
+        known.update((name, (name, f"{name}: Size", self.least(both[0]))) for name, both in self.pairs.items())
+        return [(name, known[name][1] + (f" = {default}" if default else ""), "" if default else known[name][2])
+                for name, _, default in self.takes] or made
 
     def converted(self) -> List[str]:
         made = []
@@ -197,7 +220,7 @@ class Function:
             if group and not optional:
                 given = ", ".join(f"{t.python}={t.python}" for t in group)
                 made.append(f"{', '.join(t.python for t in group)}{',' if len(group) == 1 else ''} = floats({given})")
-            made += [f"if {t.python} is not None:\n    _, {t.python} = floats(first={numbers[0].python}, "
+            made += [f"if {t.python} is not None:\n    _, {t.python} = floats({numbers[0].python}={numbers[0].python}, "
                      f"{t.python}={t.python})" for t in group if optional]
         for t in self.inputs:
             given = f"None if {t.python} is None else " if t.optional else ""
@@ -206,8 +229,11 @@ class Function:
         for t in self.inputs:
             if any(f"{t.python}.shape[" in line for line in self.lines):
                 made.append(f'rank("{t.python}", {t.python}.shape, {len(self.dims(t))})')
+        made += [f'{first}, {second} = pair("{name}", {name})' for name, (first, second) in self.pairs.items()]
         for s in self.numbers:
-            if s.kind in ("int", "enum"):
+            if s.names:
+                made.append(f'{s.python} = named("{s.python}", {s.python}, {", ".join(map(literal, s.names))})')
+            elif s.kind in ("int", "enum") and not any(s.python in both for both in self.pairs.values()):
                 made.append(f'{s.python} = integer("{s.python}", {s.python})')
         used = " ".join(self.lines)
         for s in self.numbers:
@@ -255,47 +281,64 @@ class Function:
         made.append(f"return {back}" if counts else "return results" if len(self.outputs) > 1 else "return results[0]")
         body = textwrap.indent("\n".join(folded(line) for line in made), "    ")
         returns = "Array" if len(self.outputs) == 1 and not counts else "tuple"
-        head = call(f"def {self.name}(", self.parameters(), len(self.name) + 5) + f") -> {returns}:\n"
+        out = f"out: Optional[{'Sequence[Array]' if len(self.outputs) > 1 else 'Array'}] = None"
+        parameters = [declared for _, declared, _ in self.parameters()] + ["*", out]
+        renamed = ", ".join(f'{old}="{new}"' for old, new in self.op.python.get("renamed", {}).items())
+        head = f"@renamed({renamed})\n" if renamed else ""
+        head += call(f"def {self.name}(", parameters, len(self.name) + 5) + f") -> {returns}:\n"
         return head + self.docstring() + body + "\n"
 
     def docstring(self) -> str:
         def form(t: Tensor) -> str:
             dtype = {"T": "T", "BOOL": "bool", "FLOAT": "float32"}.get(t.dtype, t.dtype.lower())
-            return f"{t.python}: {dtype} [{', '.join(self.dims(t))}]"
+            return f"{t.python}: {dtype} [{', '.join(self.dims(t))}]" + f", None without {self.given(t)}" * bool(self.given(t))
 
+        paired = [size for both in self.pairs.values() for size in both]
         summary = self.op.doc.split("\n\n")[0].replace("\n", " ")
-        summary = re.sub(r"mluOp(?:Ext)?(\w+)", lambda m: m[0], summary)
         made = textwrap.fill(f'"""{summary}', WIDTH - 4) + "\n\nArgs:\n"
-        made += "".join(f"    {form(t)}\n" for t in self.inputs)
-        if self.extra:
-            made += f"    {', '.join(self.extra)}: sizes of the result\n"
+        lines = [form(t) + told(t) for t in self.inputs]
+        lines += [f"{s.python}{told(s)}" for s in self.numbers if told(s) and s.name not in paired]
+        lines += [f"{name}: {' and '.join(both)}, or one number for both" for name, both in self.pairs.items()]
+        lines += [f"{', '.join(self.extra)}: sizes of the result"] if self.extra else []
+        made += "".join(textwrap.fill(line, WIDTH - 8, initial_indent="    ", subsequent_indent="        ") + "\n" for line in lines)
         made += "Returns: " + textwrap.fill("; ".join([form(t) for t in self.outputs] +
                                                       [f"{c.python}: int" for c in self.op.plain("count")]), WIDTH - 13)
         made += f'\n\n{self.op.function} in mlu_op.h has the definition. Images are NHWC.\n"""'
         return textwrap.indent(made, "    ") + "\n"
 
-    def smallest(self) -> str:
-        """The call with sizes of 1, or of what python={"smallest": ...} says."""
+    # ---- the smallest call: sizes of 1, or what the description says
+
+    def least(self, name: str) -> str:
+        """Of a size or a number."""
         given = self.op.smallest()
+        number = next((s for s in self.numbers if s.name == name), None)
+        if name.isdigit() or name in given:
+            return str(given.get(name, name))
+        if number is not None and number.kind in ("float", "double", "bool"):
+            return "True" if number.kind == "bool" else "1.0"
+        if number is not None:
+            return "0" if number.names else str(max(1, int((re.match(r"(?:>= |in )(-?\d+)", number.rule) or [0, 1])[1])))
+        if name in self.op.derive:
+            text = arithmetic(self.op.derive[name])
+            return str(eval(IDENTIFIER.sub(lambda m: m[0] if m[0] == "windows" else self.least(m[0]),
+                                           text.replace(" / ", " // ")), {"windows": windows}))
+        return "1"
 
-        def value(size: str) -> str:
-            if size.isdigit() or size in given:
-                return str(given.get(size, size))
-            number = next((s for s in self.numbers if s.name == size), None)
-            if number is not None:
-                return str(given.get(size, max(1, int((re.match(r"(?:>= |in )(-?\d+)", number.rule) or [0, 1])[1]))))
-            if size in self.op.derive:
-                text = arithmetic(self.op.derive[size])
-                return str(eval(IDENTIFIER.sub(lambda m: m[0] if m[0] == "windows" else value(m[0]),
-                                               text.replace(" / ", " // ")), {"windows": windows}))
-            return str(given.get(size, 1))
+    def made_of_ones(self, t: Tensor) -> str:
+        return f"{'zeros' if t.dtype in ('INT32', 'BOOL') else 'ones'}({', '.join(self.least(d) for d in self.dims(t))})"
 
-        made = [f"{'zeros' if t.dtype in ('INT32', 'BOOL') else 'ones'}({', '.join(value(d) for d in self.dims(t))})"
-                for t in self.inputs if not t.optional]
-        made += ["1.0" if s.kind in ("float", "double") else "True" if s.kind == "bool" else value(s.name)
-                 for s in self.numbers]
-        made += [value(name) for name in self.extra]
-        return f"lambda ones, zeros: {self.name}({', '.join(made)})"
+    def smallest(self) -> str:
+        values = [value for _, _, value in self.parameters() if value]
+        return f"lambda ones, zeros: {self.name}({', '.join(values)})"
+
+
+def told(argument) -> str:
+    """What an argument is, but what C alone knows: pointers, contracts, statuses."""
+    names = " or ".join(f'"{name}" ({number})' for number, name in enumerate(getattr(argument, "names", [])))
+    parts = [part for part in re.split(r"(?<=\.) |; ", argument.meaning)
+             if not re.search("NULL|STRICT|EXTENDED|BAD_PARAM|NOT_SUPPORTED|workspace|likewise", part)]
+    text = "; ".join(filter(None, [names, *parts])).rstrip(".").replace(".;", ".")
+    return f": {text}" if text else ""
 
 
 def windows(size: int, kernel: int, pad: int, dilation: int, stride: int) -> int:
@@ -315,9 +358,9 @@ def arrays(family: Family, mark: str) -> str:
     tried = ",\n            ".join(f'"{f.name}": {f.smallest()}' for f in made)
     texts += ("\n\n# For each operator its smallest call, given makers of ones and of int32 zeros: what `python -m mluops` "
               f"tries.\nSMALLEST = {{{tried}}}\n")
-    typing = [name for name in ("Optional", "Sequence") if f"{name}[" in texts]
+    typing = [name for name in ("Optional", "Sequence", "Union") if f"{name}[" in texts]
     imports_last = f"from .._functions import {family.name} as _functions\n"
-    words = {".._arguments": ["at_least", "integer"],
+    words = {".._arguments": ["Size", "at_least", "integer", "named", "pair", "renamed"],
              ".._arrays": ["Array", "booleans", "floats", "index32", "output", "outputs", "run"], ".._shapes": ["rank", "windows"]}
     imports = f"from typing import {', '.join(typing)}\n\n" + ("import numpy as np\n\n" if "np." in texts else "")
     for module, names in words.items():

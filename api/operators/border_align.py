@@ -1,14 +1,14 @@
 """BorderAlign."""
 from api.generate.describe import *
 
-family("BorderAlign", "design document; statuses as MLU-OPS 1.11 gives them.", numpy=False, letters={"channels": "4*C"})
+family("BorderAlign", "design document; statuses as MLU-OPS 1.11 gives them.", letters={"channels": "4*C"})
 
 shape("mluopsBorderAlignShape", "n, h, w, c; k; pool_size", "input [n,h,w,4*c], boxes [n,k,4], output and argmax [n,k,4,c].")
 
 BORDERS = dict(
     say={"n": "the batch", "boxes.4": "x1, y1, x2, y2", "k": "the number of boxes", "4": "borders",
          "c": "a quarter of the map's channels"},
-    derive={"c": "channels / 4"})
+    derive={"c": "channels / 4"}, smallest={"channels": 4})
 
 
 def rules(image):
@@ -42,4 +42,5 @@ operator("border_align_backward", "mluOpBorderAlignBackward", 9, doc="""Gradient
     order="descs ranks strides dtypes layouts borders not_empty(grad_input boxes) numbers "
           "sizes(grad_input boxes grad_output argmax_idx) countable few_points data overlap",
     keys="n h w c k p=pool_size",
-    image="grad_input", rules=rules("grad_input"), **BORDERS)
+    image="grad_input", rules=rules("grad_input"), sizes={"channels": "4 * c"},
+    takes="grad_output boxes argmax pool_size height(h) width(w)", **BORDERS)

@@ -28,7 +28,7 @@ operator("bbox_overlaps", "mluOpBboxOverlaps", 55, doc="""IoU, or shared area ov
   ious = shared / (area_1 + area_2 - shared), or shared / area_1; 0 where that is not greater than 0
 
 ious empty: SUCCESS, nothing written. Cost: some 12 flops a pair. Source: mmcv's bbox_overlaps.""", args="""
-    const int mode in 0..1 -- 0: IoU; 1: shared area over that of the first box
+    const int mode in 0..1 named iou iof -- 0: IoU; 1: shared area over that of the first box
     const bool aligned -- false: each of bbox1 with each of bbox2; true: one by one
     const int offset in 0..1 -- added to widths and heights
     in bbox1 T [n, 4] py=bboxes1 -- x1, y1, x2, y2
@@ -41,7 +41,7 @@ operator("box_iou_rotated", "mluOpBoxIouRotated", 56, doc="""IoU, or shared area
 
 All of it is computed in double. ious empty: SUCCESS, nothing written. Cost: some 150 flops a pair, 8 where two
 boxes are far apart. Source: mmcv's box_iou_rotated; docs/op/box_iou.md.""", args="""
-    const int mode in 0..1 -- 0: IoU; 1: shared area over that of the first box
+    const int mode in 0..1 named iou iof -- 0: IoU; 1: shared area over that of the first box
     const bool aligned -- false: each of bbox1 with each of bbox2; true: one by one
     in bbox1 T [n, 5] py=bboxes1 -- x and y of the centre, width, height, rotation in radians
     in bbox2 T [m, 5] py=bboxes2 -- M = N if aligned
@@ -53,7 +53,7 @@ boxes are far apart. Source: mmcv's box_iou_rotated; docs/op/box_iou.md.""", arg
 operator("box_iou_quadri", "mluOpExtBoxIouQuadri", 71, doc="""IoU, or shared area over that of the first, of quadrilaterals.
 
 Cost: some 300 flops a pair, 4 where two are far apart. Source: mmcv's box_iou_quadri.""", args="""
-    const int mode in 0..1 -- 0: IoU; 1: shared area over that of the first
+    const int mode in 0..1 named iou iof -- 0: IoU; 1: shared area over that of the first
     const bool aligned -- false: each of bbox1 with each of bbox2; true: one by one
     in bbox1 T [n, 8] py=bboxes1 -- quadrilaterals
     in bbox2 T [m, 8] py=bboxes2 -- M = N if aligned

@@ -1,7 +1,7 @@
 """CARAFE."""
 from api.generate.describe import *
 
-family("CARAFE", "CARAFE design documents; statuses as MLU-OPS 1.11 gives them.", numpy=False,
+family("CARAFE", "CARAFE design documents; statuses as MLU-OPS 1.11 gives them.",
        letters={"ho": "s*H", "wo": "s*W", "taps": "G*K*K"})
 
 shape("mluopsCarafeShape", "n, h, w, c; ho, wo; kernel, group, scale", "ho = scale*h, wo = scale*w.")
@@ -18,7 +18,8 @@ descriptor("Carafe", "carafe_desc", "mluOpCarafeStruct", """
 BAD_PARAM: carafe_desc NULL or a value out of range; then nothing is stored."""})
 
 SIZES = dict(
-    lead="input", keys="n h w c k=kernel g=group s=scale",
+    lead="input", keys="n h w c k=kernel g=group s=scale", fixed={"dimNb": "4"},
+    renamed={"input": "features", "mask": "masks"},
     say={"n": "the batch of input", "ho": "scale_factor * height of input", "wo": "scale_factor * width of input",
          "c": "the channels of input", "taps": "group_size * kernel_size * kernel_size"},
     derive={"ho": "dim_product({h, scale_factor})", "wo": "dim_product({w, scale_factor})",

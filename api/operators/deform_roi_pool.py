@@ -1,13 +1,16 @@
 """DeformRoiPool."""
 from api.generate.describe import *
 
-family("DeformRoiPool", "design document; statuses as MLU-OPS 1.11 gives them.", numpy=False,
+family("DeformRoiPool", "design document; statuses as MLU-OPS 1.11 gives them.",
        letters={"pooled_height": "pooled_height", "pooled_width": "pooled_width"})
 
 shape("mluopsDeformRoiPoolShape",
       "batch, h, w, c; rois; pooled_h, pooled_w; float spatial_scale; float gamma; int sampling_ratio")
 
 SAY = {"rois": "the number of rois", "5": "batch index, x1, y1, x2, y2", "c": "the channels of input", "2": "x and y"}
+
+NUMBERS = "spatial_scale=1.0 sampling_ratio=0 gamma=0.1"
+
 
 def images(wrong):
     return rule("batch > 0", "input: wanted a non-empty tensor, got {shape_text(input)}", wrong=wrong)
@@ -33,7 +36,8 @@ ICCV 2017; deform_roi_pool design document.""", args="""
           "done_if_empty(input) data overlap batch_indices(rois)",
     keys="b=batch h w c r=rois ph=pooled_h pw=pooled_w scale=spatial_scale ratio=sampling_ratio gamma offset?",
     notes={'offset': 'may be NULL'},
-    say=SAY, rules={"images": images("input.0=0")}, handle="const mluOpHandle_t handle")
+    say=SAY, rules={"images": images("input.0=0")}, handle="const mluOpHandle_t handle",
+    takes="input rois offset output_size(pooled_height pooled_width) " + NUMBERS)
 
 operator("deform_roi_pool_backward", "mluOpDeformRoiPoolBackward", 7, doc="""Gradients of mluOpDeformRoiPoolForward. grad_offset uses the unclamped sample coordinates
 (docs/op/deform_roi_pool.md).""", args="""
@@ -56,7 +60,8 @@ operator("deform_roi_pool_backward", "mluOpDeformRoiPoolBackward", 7, doc="""Gra
           "not_empty(rois grad_output) done_if_empty(input) data overlap batch_indices(rois)",
     keys="b=batch h w c r=rois ph=pooled_h pw=pooled_w scale=spatial_scale ratio=sampling_ratio gamma offset?",
     notes={'offset': 'may be NULL', 'grad_offset': 'NULL exactly when offset is'},
-    say=SAY, lead="input", handle="const mluOpHandle_t handle",
+    say=SAY, lead="input", handle="const mluOpHandle_t handle", takes="grad_output input rois offset " + NUMBERS,
+    fixed={"pooled_height": "grad_output.shape[1]", "pooled_width": "grad_output.shape[2]"},
     rules={"images": images("input.0=0 grad_input.0=0"),
            "pair": rule("(offset.desc == nullptr) == (grad_offset.desc == nullptr)",
                         "grad_offset: wanted it exactly when offset is given, got "

@@ -33,7 +33,7 @@ operator("roiaware_pool3d_forward", "mluOpRoiAwarePool3dForward", 39, doc="""Poo
 
 Cost: 12*N*P flops, and an addition or comparison for each feature of each point kept. Source: Shi et al.,
 "Part-A2", 2020; mmcv's roiaware_pool3d.""", args="""
-    const int pool_method:mean in 0..1 -- the maximum (0) or the mean (1)
+    const int pool_method:mean in 0..1 named max avg -- the maximum (0) or the mean (1)
     const int boxes_num:n
     const int pts_num:points
     const int channels:c
@@ -61,7 +61,7 @@ operator("roiaware_pool3d_backward", "mluOpRoiAwarePool3dBackward", 40, doc="""G
 
 Other arguments, dtypes and statuses: those of the forward function. Sums in the same order for every number of
 threads.""", args="""
-    const int pool_method:mean in 0..1
+    const int pool_method:mean in 0..1 named max avg
     const int boxes_num:n
     const int out_x:x in 1..256
     const int out_y:y in 1..256

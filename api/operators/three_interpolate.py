@@ -1,7 +1,7 @@
 """ThreeInterpolate."""
 from api.generate.describe import *
 
-family("ThreeInterpolate", "design document; statuses as MLU-OPS 1.11 gives them.", numpy=False)
+family("ThreeInterpolate", "design document; statuses as MLU-OPS 1.11 gives them.")
 
 SAY = {"b": "the batch", "c": "the channels", "3": "neighbours of a point", "n": "the points of indices"}
 
@@ -20,7 +20,7 @@ B, C or N = 0: BAD_PARAM. M = 0: SUCCESS, nothing written. Cost: 6*B*C*N flops. 
     order="descs ranks layouts dtypes sizes(features indices weights output) dense "
           "not_empty(indices weights output) done_if_empty(features) data overlap",
     keys="b c m n",
-    say=SAY)
+    say=SAY, renamed={"weights": "weight"})
 
 operator("three_interpolate_backward", "mluOpThreeInterpolateBackward", 5, doc="""Gradient of mluOpThreeInterpolateForward (scatter-add).
 
@@ -35,7 +35,7 @@ B, C, M or N = 0: BAD_PARAM. Cost: 6*B*C*N flops.""", args="""
     order="descs ranks layouts dtypes sizes(grad_output indices weights grad_features) dense "
           "not_empty(indices weights grad_output grad_features) data overlap",
     keys="b c m n",
-    say=SAY, bind={"n": "indices"})
+    say=SAY, bind={"n": "indices"}, renamed={"weights": "weight"}, takes="grad_output indices weight points(m)")
 
 operator("three_interpolate_backward_weight", "mluOpExtThreeInterpolateBackwardWeight", 110, doc="""Gradient of the weights of mluOpThreeInterpolateForward.
 

@@ -88,7 +88,7 @@ def test_dtypes_of_indices(dtype):
 def test_shapes_are_named_as_numpy_s_caller_wrote_them():
     with pytest.raises(mluops.BadParamError,
                        match=r"masks: wanted dimension 3 to be 9 \(group_size \* kernel_size \* kernel_size\), got 8 in "
-                             r"\(1, 4, 4, 8\)"):
+                             r"\[1, 4, 4, 8\]"):
         mluops.carafe(ones(1, 2, 2, 4), ones(1, 4, 4, 8), 3, 1, 2)
     with pytest.raises(mluops.BadParamError, match=r"masks: wanted dtype float32 as features, got float16"):
         mluops.carafe(ones(1, 2, 2, 4), ones(1, 4, 4, 9, dtype=np.float16), 3, 1, 2)

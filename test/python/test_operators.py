@@ -75,7 +75,7 @@ IMAGES = [case for case in CASES
 
 @pytest.mark.parametrize("channels_last", [True, False], ids=["channels_last", "nchw"])
 def test_tensors_reach_the_library_where_they_lie(channels_last, monkeypatch):
-    from mluops.op.carafe import BACKWARD, FORWARD
+    from mluops._functions.carafe import CARAFE_BACKWARD as BACKWARD, CARAFE_FORWARD as FORWARD
     seen = []
 
     def watch(function, places):

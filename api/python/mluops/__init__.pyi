@@ -77,8 +77,8 @@ from .op.prroi_pool import prroi_pool as prroi_pool
 from .op.prroi_pool import prroi_pool_backward as prroi_pool_backward
 from .op.ps_roi_pool import ps_roi_pool as ps_roi_pool
 from .op.ps_roi_pool import ps_roi_pool_backward as ps_roi_pool_backward
-from .op.psa_mask import psa_mask as psa_mask
-from .op.psa_mask import psa_mask_backward as psa_mask_backward
+from .op.psamask import psa_mask as psa_mask
+from .op.psamask import psa_mask_backward as psa_mask_backward
 from .op.roi_align import roi_align as roi_align
 from .op.roi_align import roi_align_backward as roi_align_backward
 from .op.roi_align_rotated import roi_align_rotated as roi_align_rotated

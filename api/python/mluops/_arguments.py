@@ -51,13 +51,19 @@ def pair(name: str, size: Size, least: int = -_INT_LIMIT) -> Tuple[int, int]:
     return first, second
 
 
+def named(name: str, value: Union[int, str], *names: str) -> int:
+    """A number from 0 on, given as it is or by its name."""
+    known = {given: number for number, each in enumerate(names) for given in (each, number)}
+    try:
+        return known[value]
+    except (KeyError, TypeError):
+        wanted = " or ".join(f'"{each}" ({number})' for number, each in enumerate(names))
+        raise BadParamError.of(f"{name}: wanted {wanted}, got {value!r}") from None
+
+
 def psa_type_number(psa_type: PsaType) -> int:
     """0 for "collect", 1 for "distribute"."""
-    known = {"collect": 0, "distribute": 1, 0: 0, 1: 1}
-    try:
-        return known[psa_type]
-    except (KeyError, TypeError):
-        raise BadParamError.of(f'psa_type: wanted "collect" (0) or "distribute" (1), got {psa_type!r}') from None
+    return named("psa_type", psa_type, "collect", "distribute")
 
 
 def renamed(**names: str) -> Callable[[Function], Function]:

@@ -1,11 +1,13 @@
 """numpy arrays, and others on the CPU that speak DLPack, on their way to the C functions."""
 
-from typing import Any, Optional, Sequence, Tuple
+from functools import lru_cache
+from typing import Any, Dict, Optional, Sequence, Tuple
 
 import numpy as np
 
 from ._context import BOOL, DOUBLE, FLOAT, HALF, INT32, numpy_door
 from ._errors import BadParamError
+from ._forms import Form
 from ._function import CFunction
 
 Array = np.ndarray
@@ -90,21 +92,43 @@ def output(out: Optional[Array], name: str, shape: Tuple[int, ...], dtype: Any) 
     return out
 
 
-def outputs(out: Optional[Sequence[Array]], names: Sequence[str], shapes: Sequence[tuple],
-            dtypes: Sequence[Any]) -> Tuple[Array, ...]:
-    given = [None] * len(names) if out is None else list(out)
-    if len(given) != len(names):
-        raise ValueError(f"out: wanted {len(names)} arrays ({', '.join(names)}), got {len(given)}")
-    return tuple(output(*each) for each in zip(given, names, shapes, dtypes))
+def outputs(out: Optional[Sequence[Array]], names: Sequence[str], shapes: Sequence[Optional[tuple]],
+            dtypes: Sequence[Any]) -> tuple:
+    """output() of each; None, and none among the caller's, where the shape is None."""
+    wanted = [name for name, shape in zip(names, shapes) if shape is not None]
+    given = [None] * len(wanted) if out is None else list(out)
+    if len(given) != len(wanted):
+        raise ValueError(f"out: wanted {len(wanted)} arrays ({', '.join(wanted)}), got {len(given)}")
+    arrays = iter(given)
+    return tuple(None if shape is None else output(next(arrays), name, shape, dtype)
+                 for name, shape, dtype in zip(names, shapes, dtypes))
 
 
-def run(function: CFunction, results: Tuple[Array, ...], *values: Any) -> None:
+@lru_cache(maxsize=None)
+def _form(function: CFunction) -> Form:
+    parts = [part for each in function.parts[:-function.results] for part in each.parts or (each,)]
+    return Form(f"{function.name}({', '.join(part.name for part in parts if 'workspace' not in part.name)})", function)
+
+
+def _check_sizes(function: CFunction, values: Sequence[Any]) -> None:
+    """What the description tells of arrays and numbers."""
+    known: Dict[str, Any] = {}
+    for part, value in zip(function.parts, values):
+        known.update(zip([each.name for each in part.parts], value) if part.parts else [(part.name, value)])
+    form = _form(function)
+    form.sizes([known[name] for name in form.arguments])
+
+
+def run(function: CFunction, results: tuple, *values: Any) -> None:
     """The C call with arrays and numbers in its order; `results` are those it fills. The library knows no sums over
-    nothing: where an array is empty, results are zeros."""
-    if any(isinstance(value, np.ndarray) and value.size == 0 for value in values):
-        for result in results:
+    nothing: where an array is empty, results are zeros, and sizes are checked here."""
+    context = numpy_door.context()
+    given = [(_CODES[value.dtype], value.shape, value.ctypes.data, None) if isinstance(value, np.ndarray) else value
+             for value in values]
+    if all(value.size for value in values if isinstance(value, np.ndarray)):
+        return function(context, *given)
+    _check_sizes(function, values)
+    function.arguments(context, given)  # an operator's own descriptor checks its numbers
+    for result in results:
+        if result is not None:
             result.fill(0)
-        return
-    function(numpy_door.context(), *(
-        (_CODES[value.dtype], value.shape, value.ctypes.data, None) if isinstance(value, np.ndarray) else value
-        for value in values))

@@ -6,9 +6,9 @@ BORDER_ALIGN_FORWARD = CFunction("mluOpBorderAlignForward", NHWC("input", dims="
     ARRAY("boxes", dims="n k 4"), INT("pool_size", least=1), NHWC("output", dims="n k 4 c"),
     NHWC("argmax", "argmax_idx", dims="n k 4 c", dtype="int32"), derived={"c": lambda channels, **_: channels // 4},
     say={"n": "the batch", "boxes.4": "x1, y1, x2, y2", "k": "the number of boxes", "4": "borders",
-    "c": "a quarter of the map's channels"}, results=2)
+    "c": "a quarter of the map's channels"}, smallest={"channels": 4}, results=2)
 BORDER_ALIGN_BACKWARD = CFunction("mluOpBorderAlignBackward", NHWC("grad_output", dims="n k 4 c"),
     ARRAY("boxes", dims="n k 4"), NHWC("argmax", "argmax_idx", dims="n k 4 c", dtype="int32"),
-    INT("pool_size", least=1), NHWC("grad_input", dims="n h w channels"),
-    derived={"c": lambda channels, **_: channels // 4}, say={"n": "the batch", "boxes.4": "x1, y1, x2, y2",
-    "k": "the number of boxes", "4": "borders", "c": "a quarter of the map's channels"})
+    INT("pool_size", least=1), NHWC("grad_input", dims="n h w channels"), derived={"channels": lambda c, **_: 4 * c},
+    say={"n": "the batch", "boxes.4": "x1, y1, x2, y2", "k": "the number of boxes", "4": "borders",
+    "c": "a quarter of the map's channels"}, smallest={"channels": 4})

@@ -13,8 +13,8 @@ def active_rotated_filter(input: Array, indices: Array, *, out: Optional[Array] 
     """Copies of a filter, rotated and with its orientations moved on.
 
     Args:
-        input: T [m, c, o, h, w]
-        indices: int32 [o, h, w, r]
+        input: T [m, c, o, h, w]: H = W
+        indices: int32 [o, h, w, r]: counted from 1
     Returns: output: T [filters, channels, h, w]
 
     mluOpActiveRotatedFilterForward in mlu_op.h has the definition. Images are NHWC.

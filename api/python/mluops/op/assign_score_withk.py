@@ -14,10 +14,10 @@ def assign_score_withk(point_features: Array, center_features: Array, scores: Ar
     """Weighted sums over the matrices of a weight bank, for each neighbour of each centre (PAConv).
 
     Args:
-        point_features: T [b, n, m, o]
+        point_features: T [b, n, m, o]: the features of each point by each of M matrices
         center_features: T [b, n, m, o]
         scores: T [b, p, k, m]
-        knn_idx: int32 [b, p, k]
+        knn_idx: int32 [b, p, k]: K neighbours of P centres, the first one the centre itself
     Returns: output: T [b, o, p, k]
 
     mluOpExtAssignScoreWithkForward in mlu_op.h has the definition. Images are NHWC.

@@ -17,8 +17,8 @@ def ball_query(center_xyz: Array, xyz: Array, min_radius: float, max_radius: flo
     """The first nsample points, in the order of their index, in the ball round each centre.
 
     Args:
-        center_xyz: T [b, m, 3]
-        xyz: T [b, n, 3]
+        center_xyz: T [b, m, 3]: the centres; x, y, z
+        xyz: T [b, n, 3]: the points
     Returns: idx: int32 [b, m, nsample]
 
     mluOpBallQuery in mlu_op.h has the definition. Images are NHWC.

@@ -16,7 +16,12 @@ def bezier_align(input: Array, beziers: Array, spatial_scale: float, sampling_ra
 
     Args:
         input: T [batch, h, w, c]
-        beziers: T [rois, 17]
+        beziers: T [rois, 17]: batch index, x and y of the upper curve's four points, then of the lower one's from
+            right to left
+        spatial_scale: multiplies the points
+        sampling_ratio: samples per axis and bin; 0: one for each started pixel
+        aligned: true: points are moved by half a pixel; false: they are not, and a region is at least one pixel
+            wide and high
         pooled_h, pooled_w: sizes of the result
     Returns: output: T [rois, pooled_h, pooled_w, c]
 

@@ -15,7 +15,7 @@ def chamfer_distance(xyz1: Array, xyz2: Array, *, out: Optional[Sequence[Array]]
     """For each point of two sets in the plane the nearest point of the other set.
 
     Args:
-        xyz1: T [b, n, 2]
+        xyz1: T [b, n, 2]: x, y
         xyz2: T [b, m, 2]
     Returns: dist1: T [b, n]; dist2: T [b, m]; idx1: int32 [b, n]; idx2: int32 [b, m]
 
@@ -39,7 +39,7 @@ def chamfer_distance_backward(xyz1: Array, xyz2: Array, idx1: Array, idx2: Array
     Args:
         xyz1: T [b, n, 2]
         xyz2: T [b, m, 2]
-        idx1: int32 [b, n]
+        idx1: int32 [b, n]: outside the other set: adds nothing
         idx2: int32 [b, m]
         grad_dist1: T [b, n]
         grad_dist2: T [b, m]

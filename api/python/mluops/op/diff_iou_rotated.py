@@ -15,9 +15,9 @@ def diff_iou_rotated_sort_vertices(vertices: Array, mask: Array, num_valid: Arra
     """The corners of the intersection of two rectangles, in order round it.
 
     Args:
-        vertices: T [batch, pairs, 24, 2]
+        vertices: T [batch, pairs, 24, 2]: x and y, their mean at (0, 0)
         mask: bool [batch, pairs, 24]
-        num_valid: int32 [batch, pairs]
+        num_valid: int32 [batch, pairs]: the numbers of valid vertices
     Returns: idx: int32 [batch, pairs, 9]
 
     mluOpDiffIouRotatedSortVerticesForward in mlu_op.h has the definition. Images are NHWC.

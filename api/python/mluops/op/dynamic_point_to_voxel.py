@@ -18,7 +18,8 @@ def dynamic_point_to_voxel(feats: Array, coors: Array, reduce_type: int, m: int,
 
     Args:
         feats: T [n, c]
-        coors: int32 [n, 3]
+        coors: int32 [n, 3]: left alone, though not const: a device marks points without voxel in it
+        reduce_type: MLUOP_REDUCE_DMAX or _DMEAN
         m: sizes of the result
     Returns: voxel_feats: T [m, c]; voxel_coors: int32 [m, 3]; point2voxel_map: int32 [n]; voxel_points_count: int32
     [m]; voxel_num: int32 [1]
@@ -45,12 +46,13 @@ def dynamic_point_to_voxel_backward(grad_voxel_feats: Array, feats: Array, voxel
     """Gradient of mluOpDynamicPointToVoxelForward.
 
     Args:
-        grad_voxel_feats: T [m, c]
+        grad_voxel_feats: T [m, c]: M <= N
         feats: T [n, c]
-        voxel_feats: T [m, c]
+        voxel_feats: T [m, c]: as the forward function gave it
         point2voxel_map: int32 [n]
         voxel_points_count: int32 [m]
         voxel_num: int32 [1]
+        reduce_type: MLUOP_REDUCE_DMAX
     Returns: grad_feats: T [n, c]
 
     mluOpDynamicPointToVoxelBackward in mlu_op.h has the definition. Images are NHWC.

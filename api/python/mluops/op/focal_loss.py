@@ -14,8 +14,8 @@ def sigmoid_focal_loss(input: Array, target: Array, alpha: float, gamma: float, 
     """Focal loss of C independent classes.
 
     Args:
-        input: T [n, c]
-        target: int32 [n]
+        input: T [n, c]: logits
+        target: int32 [n]: a class
         weight: T [c]
     Returns: output: T [n, c]
 
@@ -23,7 +23,7 @@ def sigmoid_focal_loss(input: Array, target: Array, alpha: float, gamma: float, 
     """
     input, = floats(input=input)
     if weight is not None:
-        _, weight = floats(first=input, weight=weight)
+        _, weight = floats(input=input, weight=weight)
     target = index32("target", target)
     rank("input", input.shape, 2)
     results = (output(out, "out", (input.shape[0], input.shape[1]), input.dtype),)
@@ -45,7 +45,7 @@ def sigmoid_focal_loss_backward(input: Array, target: Array, alpha: float, gamma
     """
     input, = floats(input=input)
     if weight is not None:
-        _, weight = floats(first=input, weight=weight)
+        _, weight = floats(input=input, weight=weight)
     target = index32("target", target)
     rank("input", input.shape, 2)
     results = (output(out, "out", (input.shape[0], input.shape[1]), input.dtype),)
@@ -58,8 +58,8 @@ def softmax_focal_loss(softmax: Array, target: Array, alpha: float, gamma: float
     """Focal loss of one class out of C.
 
     Args:
-        softmax: T [n, c]
-        target: int32 [n]
+        softmax: T [n, c]: probabilities
+        target: int32 [n]: a class, or negative
         weight: T [c]
     Returns: output: T [n]
 
@@ -67,7 +67,7 @@ def softmax_focal_loss(softmax: Array, target: Array, alpha: float, gamma: float
     """
     softmax, = floats(softmax=softmax)
     if weight is not None:
-        _, weight = floats(first=softmax, weight=weight)
+        _, weight = floats(softmax=softmax, weight=weight)
     target = index32("target", target)
     rank("softmax", softmax.shape, 2)
     results = (output(out, "out", (softmax.shape[0],), softmax.dtype),)
@@ -89,7 +89,7 @@ def softmax_focal_loss_backward(softmax: Array, target: Array, alpha: float, gam
     """
     softmax, = floats(softmax=softmax)
     if weight is not None:
-        _, weight = floats(first=softmax, weight=weight)
+        _, weight = floats(softmax=softmax, weight=weight)
     target = index32("target", target)
     rank("softmax", softmax.shape, 2)
     results = (output(out, "out", (softmax.shape[0], softmax.shape[1]), softmax.dtype),)

@@ -16,7 +16,7 @@ def furthest_point_sample(points_xyz: Array, m: int, *, out: Optional[Array] = N
     """Picks M of N points, each the furthest from those picked before it.
 
     Args:
-        points_xyz: T [b, n, 3]
+        points_xyz: T [b, n, 3]: x, y, z
         m: sizes of the result
     Returns: idx: int32 [b, m]
 
@@ -34,7 +34,7 @@ def furthest_point_sample_with_dist(points_dist: Array, m: int, *, out: Optional
     """As mluOpExtFurthestPointSample, with distances given: d(n,k) = distances[b,k,n].
 
     Args:
-        points_dist: T [b, n, n]
+        points_dist: T [b, n, n]: need not be symmetric. Where no t[n] is above -1, the point is 0
         m: sizes of the result
     Returns: idx: int32 [b, m]
 

@@ -34,7 +34,7 @@ def gather_points_backward(grad_output: Array, idx: Array, n: int, *, out: Optio
 
     Args:
         grad_output: T [b, c, m]
-        idx: int32 [b, m]
+        idx: int32 [b, m]: outside [0,N-1]: adds to nothing
         n: sizes of the result
     Returns: grad_points: T [b, c, n]
 
@@ -54,7 +54,7 @@ def group_points(points: Array, idx: Array, *, out: Optional[Array] = None) -> A
 
     Args:
         points: T [b, c, n]
-        idx: int32 [b, p, k]
+        idx: int32 [b, p, k]: S points of P groups, for instance from mluOpBallQuery
     Returns: output: T [b, c, p, k]
 
     mluOpExtGroupPoints in mlu_op.h has the definition. Images are NHWC.
@@ -73,7 +73,7 @@ def group_points_backward(grad_output: Array, idx: Array, n: int, *, out: Option
 
     Args:
         grad_output: T [b, c, p, k]
-        idx: int32 [b, p, k]
+        idx: int32 [b, p, k]: outside [0,N-1]: adds to nothing
         n: sizes of the result
     Returns: grad_points: T [b, c, n]
 

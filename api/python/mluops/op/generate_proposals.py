@@ -19,11 +19,16 @@ def generate_proposals_v2(scores: Array, bbox_deltas: Array, img_size: Array, an
     those whose IoU with every better one that is kept is not greater than a threshold.
 
     Args:
-        scores: T [n, h, w, a]
-        bbox_deltas: T [n, h, w, deltas]
-        img_size: T [n, 2]
-        anchors: T [h, w, a, 4]
-        variances: T [h, w, a, 4]
+        scores: T [n, h, w, a]: NaN counts as the best, equal ones are taken in order
+        bbox_deltas: T [n, h, w, deltas]: x, y, w, h
+        img_size: T [n, 2]: height, width
+        anchors: T [h, w, a, 4]: x1, y1, x2, y2
+        variances: T [h, w, a, 4]: what deltas are multiplied by
+        pre_nms_top_n: the most anchors of an image that are looked at; <= 0: all
+        post_nms_top_n: the most that are kept
+        min_size: the least side of a RoI, not below 1
+        eta: of adaptive suppression, which is not done; >= 1
+        pixel_offset: a side is 1 longer, and the centre of a RoI lies in the image
     Returns: rois: T [rows, 4]; probs: T [rows, 1]; num: int32 [n]; rpn_rois_batch_size: int
 
     mluOpGenerateProposalsV2 in mlu_op.h has the definition. Images are NHWC.

@@ -16,7 +16,7 @@ def boxes_overlap_bev(boxes_a: Array, boxes_b: Array, *, out: Optional[Array] = 
     """The area that each of N boxes shares with each of M, seen from above.
 
     Args:
-        boxes_a: T [n, 7]
+        boxes_a: T [n, 7]: x, y, z, dx, dy, dz, rotation about z. z and dz are not looked at
         boxes_b: T [m, 7]
     Returns: overlap: T [n, m]
 
@@ -34,7 +34,7 @@ def nms3d(boxes: Array, iou_threshold: float, rotated: int, *, out: Optional[Arr
     """Keeps each box whose IoU with every box kept before, seen from above, is not greater than a threshold.
 
     Args:
-        boxes: T [n, 7]
+        boxes: T [n, 7]: best first
     Returns: keep: int32 [n]; num_out: int
 
     mluOpExtNms3d in mlu_op.h has the definition. Images are NHWC.

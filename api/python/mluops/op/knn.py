@@ -16,8 +16,8 @@ def knn(xyz: Array, center_xyz: Array, k: int, *, out: Optional[Sequence[Array]]
     """The k nearest of N points for each of M centres.
 
     Args:
-        xyz: T [b, n, 3]
-        center_xyz: T [b, m, 3]
+        xyz: T [b, n, 3]: the points; x, y, z
+        center_xyz: T [b, m, 3]: the centres
     Returns: idx: int32 [b, m, k]; dist2: T [b, m, k]
 
     mluOpExtKnn in mlu_op.h has the definition. Images are NHWC.

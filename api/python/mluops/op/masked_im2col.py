@@ -16,8 +16,9 @@ def masked_im2col(features: Array, rows: Array, columns: Array, kernel_h: int, k
 
     Args:
         features: T [1, c, h, w]
-        rows: int32 [m]
+        rows: int32 [m]: any numbers
         columns: int32 [m]
+        pad_h: any
     Returns: data_col: T [columns, m]
 
     mluOpMaskedIm2colForward in mlu_op.h has the definition. Images are NHWC.
@@ -44,7 +45,7 @@ def masked_col2im(col: Array, rows: Array, columns: Array, h: int, w: int, *, ou
 
     Args:
         col: T [c, m]
-        rows: int32 [m]
+        rows: int32 [m]: a pixel outside the image is not written; of columns for one pixel the last is
         columns: int32 [m]
         h, w: sizes of the result
     Returns: im: T [1, c, h, w]

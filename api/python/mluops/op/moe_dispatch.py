@@ -14,10 +14,11 @@ def moe_dispatch_backward_gate(indices: Array, locations: Array, input: Array, g
     """The gradient of gates: grad_gates[i] = the sum over h of dispatch[row of i, h] * input[i, h].
 
     Args:
-        indices: int32 [samples]
-        locations: int32 [samples]
+        indices: int32 [samples]: the expert of each sample
+        locations: int32 [samples]: its place among the `capacity` places of the expert. A sample whose expert or
+            place is out of range has no row
         input: T [samples, hidden]
-        grad_dispatch: T [slots, hidden]
+        grad_dispatch: T [slots, hidden]: the gradient of the forward call's result
     Returns: grad_gates: T [samples]
 
     mluOpMoeDispatchBackwardGate in mlu_op.h has the definition. Images are NHWC.
@@ -42,9 +43,10 @@ def moe_dispatch_backward_data(gates: Array, indices: Array, locations: Array, g
 
     Args:
         gates: T [samples]
-        indices: int32 [samples]
-        locations: int32 [samples]
-        grad_dispatch: T [slots, hidden]
+        indices: int32 [samples]: the expert of each sample
+        locations: int32 [samples]: its place among the `capacity` places of the expert. A sample whose expert or
+            place is out of range has no row
+        grad_dispatch: T [slots, hidden]: the gradient of the forward call's result
     Returns: grad_input: T [samples, hidden]
 
     mluOpMoeDispatchBackwardData in mlu_op.h has the definition. Images are NHWC.

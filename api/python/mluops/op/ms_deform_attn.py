@@ -16,11 +16,12 @@ def ms_deform_attn(value: Array, value_spatial_shapes: Array, value_level_start_
     """Multi-scale deformable attention: each query sums bilinear samples of maps of several sizes, weighted.
 
     Args:
-        value: T [batch, keys, heads, channels]
-        value_spatial_shapes: int32 [levels, 2]
-        value_level_start_index: int32 [levels]
-        sampling_locations: T [batch, queries, heads, levels, points, 2]
+        value: T [batch, keys, heads, channels]: S pixels of all maps, M heads, D channels
+        value_spatial_shapes: int32 [levels, 2]: H_l, W_l
+        value_level_start_index: int32 [levels]: the first pixel of each map
+        sampling_locations: T [batch, queries, heads, levels, points, 2]: x, y; 0 to 1 is the map
         attention_weights: T [batch, queries, heads, levels, points]
+        im2col_step: else without effect
     Returns: output: T [batch, queries, heads, channels]
 
     mluOpMsDeformAttnForward in mlu_op.h has the definition. Images are NHWC.

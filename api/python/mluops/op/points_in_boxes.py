@@ -15,8 +15,8 @@ def points_in_boxes(points: Array, boxes: Array, *, out: Optional[Array] = None)
     """The first of T upright boxes that each of M points is in; z of a box is its centre.
 
     Args:
-        points: T [b, m, 3]
-        boxes: T [b, n, 7]
+        points: T [b, m, 3]: x, y, z
+        boxes: T [b, n, 7]: bx, by, bz, dx, dy, dz, rz: the centre, the sizes, the rotation about z
     Returns: points_indices: int32 [b, m]
 
     mluOpPointsInBoxes in mlu_op.h has the definition. Images are NHWC.
@@ -50,7 +50,7 @@ def points_in_boxes_all(points: Array, boxes: Array, *, out: Optional[Array] = N
 
     Args:
         points: T [b, m, 3]
-        boxes: T [b, n, 7]
+        boxes: T [b, n, 7]: z is the centre of the bottom
     Returns: inside: int32 [b, m, n]
 
     mluOpExtPointsInBoxesAll in mlu_op.h has the definition. Images are NHWC.

@@ -15,7 +15,8 @@ def poly_nms(dets: Array, iou_threshold: float, *, out: Optional[Array] = None) 
     """Keeps each quadrilateral, best score first, whose IoU with every one kept before is not greater than a threshold.
 
     Args:
-        dets: T [n, 9]
+        dets: T [n, 9]: x and y of the four corners, in turn either way round, and the score. NaN counts as the best
+            score; equal ones are taken in order
     Returns: output: int32 [n]; output_size: int
 
     mluOpPolyNms in mlu_op.h has the definition. Images are NHWC.

@@ -16,7 +16,7 @@ def convex_iou(pointsets: Array, polygons: Array, *, out: Optional[Array] = None
 
     Args:
         pointsets: T [n, 18]
-        polygons: T [k, 8]
+        polygons: T [k, 8]: quadrilaterals
     Returns: ious: T [n, k]
 
     mluOpExtConvexIou in mlu_op.h has the definition. Images are NHWC.
@@ -34,7 +34,7 @@ def convex_giou(pointsets: Array, polygons: Array, *, out: Optional[Sequence[Arr
 
     Args:
         pointsets: T [n, 18]
-        polygons: T [n, 8]
+        polygons: T [n, 8]: quadrilaterals
     Returns: giou: T [n]; grad_pointsets: T [n, 18]
 
     mluOpExtConvexGiou in mlu_op.h has the definition. Images are NHWC.
@@ -68,8 +68,8 @@ def points_in_polygons(points: Array, polygons: Array, *, out: Optional[Array] =
     """Which points are inside of which quadrilaterals.
 
     Args:
-        points: T [n, 2]
-        polygons: T [m, 8]
+        points: T [n, 2]: x, y
+        polygons: T [m, 8]: quadrilaterals, sides that cross as well
     Returns: inside: float32 [n, m]
 
     mluOpExtPointsInPolygons in mlu_op.h has the definition. Images are NHWC.

@@ -17,10 +17,18 @@ def prior_box(min_sizes: Array, aspect_ratios: Array, variances: Array, max_size
     image.
 
     Args:
-        min_sizes: T [sizes]
-        aspect_ratios: T [ratios]
+        min_sizes: T [sizes]: M >= 1
+        aspect_ratios: T [ratios]: R >= 1
         variances: T [4]
-        max_sizes: T [squares]
+        max_sizes: T [squares]: or [0], ARRAY
+        height: of the map
+        im_height: of the image, >= 1: coordinates are divided by them
+        step_h: pixels of the image from one centre to the next
+        offset: of the first centre, in steps
+        clip: coordinates are clamped to [0, 1]
+        min_max_aspect_ratios_order: false: of each min_size first a box for each ratio, then that of its max_size;
+            true: first its square, then that of its max_size, then those of the ratios but the first within 1e-6 of
+            1, for which the square stands; without such a ratio the last one has no box
     Returns: output: T [height, width, priors, 4]; var: T [height, width, priors, 4]
 
     mluOpPriorBox in mlu_op.h has the definition. Images are NHWC.

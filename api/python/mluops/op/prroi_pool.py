@@ -17,7 +17,8 @@ def prroi_pool(input: Array, rois: Array, spatial_scale: float, pooled_h: int, p
 
     Args:
         input: T [batch, h, w, c]
-        rois: T [rois, 5]
+        rois: T [rois, 5]: batch index, x1, y1, x2, y2
+        spatial_scale: multiplies the corners
         pooled_h, pooled_w: sizes of the result
     Returns: output: T [rois, pooled_h, pooled_w, c]
 
@@ -39,7 +40,7 @@ def prroi_pool_backward(grad_output: Array, input: Array, rois: Array, spatial_s
 
     Args:
         grad_output: T [rois, pooled_h, pooled_w, c]
-        input: T [batch, h, w, c]
+        input: T [batch, h, w, c]: that of the forward call
         rois: T [rois, 5]
     Returns: grad_input: T [batch, h, w, c]; grad_rois: T [rois, 5]
 

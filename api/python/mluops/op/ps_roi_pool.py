@@ -18,7 +18,8 @@ def ps_roi_pool(input: Array, rois: Array, pooled_height: int, pooled_width: int
 
     Args:
         input: T [batch, h, w, channels]
-        rois: T [rois, 5]
+        rois: T [rois, 5]: batch index, x1, y1, x2, y2
+        pooled_width: = PH
     Returns: output: T [rois, pooled_height, pooled_width, output_dim]; mapping_channel: int32 [rois, pooled_height,
     pooled_width, output_dim]
 
@@ -49,7 +50,8 @@ def ps_roi_pool_backward(grad_output: Array, rois: Array, pooled_height: int, po
     Args:
         grad_output: T [rois, pooled_height, pooled_width, output_dim]
         rois: T [rois, 5]
-        mapping_channel: int32 [rois, pooled_height, pooled_width, output_dim]
+        mapping_channel: int32 [rois, pooled_height, pooled_width, output_dim]: the channel each element goes to;
+            outside [0, D PH PW - 1]: to none
         batch, h, w: sizes of the result
     Returns: grad_input: T [batch, h, w, channels]
 

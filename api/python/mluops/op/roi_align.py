@@ -16,7 +16,13 @@ def roi_align(input: Array, rois: Array, pooled_height: int, pooled_width: int, 
 
     Args:
         input: T [batch, h, w, c]
-        rois: T [rois, 5]
+        rois: T [rois, 5]: batch index, x1, y1, x2, y2
+        pooled_height: bins of a box
+        pooled_width: bins of a box
+        sampling_ratio: samples per axis and bin; <= 0 means ceil(box size / bins), none for an empty box
+        spatial_scale: multiplies box corners
+        aligned: true: half a pixel is subtracted from the scaled corners; false: it is not, and boxes are at least
+            one pixel wide and high
     Returns: output: T [rois, pooled_height, pooled_width, c]
 
     mluOpRoiAlignForward_v2 in mlu_op.h has the definition. Images are NHWC.

@@ -16,7 +16,13 @@ def roi_align_rotated(input: Array, rois: Array, pooled_height: int, pooled_widt
 
     Args:
         input: T [batch, h, w, c]
-        rois: T [rois, 6]
+        rois: T [rois, 6]: batch index, x and y of the centre, width, height, rotation in radians
+        pooled_height: bins of a RoI, > 0
+        sampling_ratio: samples per axis and bin; 0: ceil(RoI size / bins)
+        spatial_scale: multiplies centres and sizes
+        aligned: true: centres are moved by half a pixel; false: they are not, and RoIs are at least one pixel wide
+            and high
+        clockwise: the sense of positive rotations
     Returns: output: T [rois, pooled_height, pooled_width, c]
 
     mluOpRoiAlignRotatedForward in mlu_op.h has the definition. Images are NHWC.

@@ -15,7 +15,7 @@ def roi_crop(input: Array, grid: Array, *, out: Optional[Array] = None) -> Array
 
     Args:
         input: T [batch, h, w, c]
-        grid: T [grids, out_h, out_w, 2]
+        grid: T [grids, out_h, out_w, 2]: y, x. G is a multiple of B: the first G/B grids sample the first image
     Returns: output: T [grids, out_h, out_w, c]
 
     mluOpRoiCropForward in mlu_op.h has the definition. Images are NHWC.

@@ -18,7 +18,7 @@ def roi_pool(input: Array, rois: Array, spatial_scale: float, pooled_h: int, poo
 
     Args:
         input: T [batch, h, w, c]
-        rois: T [rois, 5]
+        rois: T [rois, 5]: batch index, x1, y1, x2, y2
         pooled_h, pooled_w: sizes of the result
     Returns: output: T [rois, pooled_h, pooled_w, c]; argmax: int32 [rois, pooled_h, pooled_w, c]
 
@@ -43,7 +43,7 @@ def roi_pool_backward(grad_output: Array, rois: Array, argmax: Array, spatial_sc
     Args:
         grad_output: T [rois, pooled_h, pooled_w, c]
         rois: T [rois, 5]
-        argmax: int32 [rois, pooled_h, pooled_w, c]
+        argmax: int32 [rois, pooled_h, pooled_w, c]: outside [0,H*W-1]: adds to nothing
         batch, h, w: sizes of the result
     Returns: grad_input: T [batch, h, w, c]
 

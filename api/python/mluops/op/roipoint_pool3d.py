@@ -17,9 +17,9 @@ def roipoint_pool3d(points: Array, point_features: Array, boxes3d: Array, sample
     """Coordinates and features of the first S points in each upright box.
 
     Args:
-        points: T [batch_size, pts_num, 3]
+        points: T [batch_size, pts_num, 3]: x, y, z
         point_features: T [batch_size, pts_num, feature_in_len]
-        boxes3d: T [batch_size, boxes_num, 7]
+        boxes3d: T [batch_size, boxes_num, 7]: x, y, z, dx, dy, dz, rotation about z
     Returns: pooled_features: T [batch_size, boxes_num, sampled_pts_num, width]; pooled_empty_flag: int32 [batch_size,
     boxes_num]
 

@@ -17,7 +17,9 @@ def rotated_feature_align(features: Array, best_rbboxes: Array, spatial_scale: f
 
     Args:
         features: T [batch, h, w, c]
-        best_rbboxes: T [batch, h, w, 5]
+        best_rbboxes: T [batch, h, w, 5]: y and x of the centre, width, height, angle in radians, of each pixel
+        spatial_scale: multiplies centres and sizes
+        points: 1: the centre; 5: the corners too
     Returns: output: T [batch, h, w, c]
 
     mluOpExtRotatedFeatureAlignForward in mlu_op.h has the definition. Images are NHWC.

@@ -13,7 +13,9 @@ def rotated_iou(box1: Array, box2: Array, *, out: Optional[Array] = None) -> Arr
     """IoU of rotated boxes one by one, that gradients flow through.
 
     Args:
-        box1: T [batch, pairs, numbers]
+        box1: T [batch, pairs, numbers]: x, y, w, h, angle, rectangles; or of 7 numbers: x, y, z, w, h, l, angle,
+            boxes rotated about z with z in their middle. Of a size below 0 its amount counts in the shared area.
+            Angles in radians
         box2: T [batch, pairs, numbers]
     Returns: ious: T [batch, pairs]
 

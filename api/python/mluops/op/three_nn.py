@@ -15,7 +15,7 @@ def three_nn(target: Array, source: Array, *, out: Optional[Sequence[Array]] = N
     """The three nearest of M known points for each of N unknown ones.
 
     Args:
-        target: T [b, n, 3]
+        target: T [b, n, 3]: x, y, z
         source: T [b, m, 3]
     Returns: dist2: T [b, n, 3]; idx: int32 [b, n, 3]
 

@@ -14,7 +14,7 @@ def tin_shift(input: Array, shifts: Array, *, out: Optional[Array] = None) -> Ar
 
     Args:
         input: T [n, t, c, pixels]
-        shifts: int32 [n, groups]
+        shifts: int32 [n, groups]: C is a multiple of G. Any numbers
     Returns: output: T [n, t, c, pixels]
 
     mluOpTinShiftForward in mlu_op.h has the definition. Images are NHWC.

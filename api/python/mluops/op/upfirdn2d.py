@@ -16,7 +16,8 @@ def upfirdn2d(input: Array, filter: Array, up_x: int, up_y: int, down_x: int, do
 
     Args:
         input: T [n, h, w, c]
-        filter: T [fh, fw]
+        filter: T [fh, fw]: finite numbers, no more than u has rows and columns
+        pad_x0: rows and columns of zeros before and behind; negative: rows and columns cut off
     Returns: output: T [n, out_h, out_w, c]
 
     mluOpExtUpfirdn2d in mlu_op.h has the definition. Images are NHWC.

@@ -17,8 +17,10 @@ def voxel_pooling(geom_xyz: Array, input_features: Array, num_voxel_x: int, num_
     """Adds the features of points to the cells of a map that they lie over (scatter-add).
 
     Args:
-        geom_xyz: int32 [batch_size, num_points, 3]
+        geom_xyz: int32 [batch_size, num_points, 3]: the voxel x, y, z of each point. A point outside [0,X-1],
+            [0,Y-1], [0,Z-1] adds to nothing
         input_features: T [batch_size, num_points, num_channels]
+        num_voxel_z: Z >= 1
     Returns: output_features: T [batch_size, num_voxel_y, num_voxel_x, num_channels]; pos_memo: int32 [batch_size,
     num_points, 3]
 

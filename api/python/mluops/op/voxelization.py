@@ -17,9 +17,9 @@ def voxelization(points: Array, voxel_size: Array, coors_range: Array, max_point
     """Sorts points into the voxels of a grid (hard voxelization).
 
     Args:
-        points: T [n, features]
+        points: T [n, features]: F >= 3: x, y, z and other features
         voxel_size: T [3]
-        coors_range: T [6]
+        coors_range: T [6]: least x, y, z, greatest x, y, z
     Returns: voxels: T [max_voxels, max_points, features]; coors: int32 [max_voxels, 3]; num_points_per_voxel: int32
     [max_voxels]; voxel_num: int32 [1]
 
@@ -43,7 +43,7 @@ def dynamic_voxelize(points: Array, voxel_size: Array, coors_range: Array, *, ou
     """The place of each point in a grid (dynamic voxelization).
 
     Args:
-        points: T [n, features]
+        points: T [n, features]: F >= 3
         voxel_size: T [3]
         coors_range: T [6]
     Returns: coors: int32 [n, 3]

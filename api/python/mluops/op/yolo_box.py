@@ -16,9 +16,16 @@ def yolo_box(x: Array, img_size: Array, anchors: Array, class_num: int, conf_thr
     """Decodes the map of a YOLO head: the box of every anchor at every pixel, and its scores of all classes.
 
     Args:
-        x: T [n, numbers_of_x, h, w]
-        img_size: int32 [n, 2]
-        anchors: int32 [numbers]
+        x: T [n, numbers_of_x, h, w]: C = S (5 + class_num): x, y, w, h, confidence and classes of each anchor; with
+            iou_aware S channels of IoUs before them
+        img_size: int32 [n, 2]: height and width of each image
+        anchors: int32 [numbers]: S >= 1: width and height of each anchor, in pixels of the network's input
+        conf_thresh: boxes and scores below this confidence are 0
+        downsample_ratio: pixels of the network's input to one of x
+        clip_bbox: boxes are clipped to [0, size - 1]
+        scale_x_y: of the sigmoid of x and y, about its middle
+        iou_aware: the confidence is confidence^(1 - iou_aware_factor) IoU^iou_aware_factor
+        iou_aware_factor: in [0, 1] where iou_aware
     Returns: boxes: T [n, pairs, 4, pixels]; scores: T [n, pairs, class_num, pixels]
 
     mluOpYoloBox in mlu_op.h has the definition. Images are NHWC.

@@ -4,9 +4,8 @@ import torch
 from torch import Tensor, nn
 
 from ..._arguments import integer
+from ..._errors import bad_param
 from ..._functions.border_align import BORDER_ALIGN_BACKWARD as BACKWARD, BORDER_ALIGN_FORWARD as FORWARD
-from ...op import border_align as c
-from ...op.border_align import four_borders
 from .._described import described
 from .._operator import no_tangent
 from .._tensors import floats, image_format
@@ -54,9 +53,13 @@ def _jvp(inputs, output, tangents):
     return along.contiguous(memory_format=image_format(output[0])), None
 
 
-gradient = described("border_align_backward(grad, boxes, argmax, pool_size, height, width)", BACKWARD,
-                     sizes={"c": None, "channels": lambda c, **_: 4 * c})
-forward = described("border_align(input, boxes, pool_size)", FORWARD, rule=four_borders, gradient=gradient, jvp=_jvp)
+def _four_borders(channels, **_):
+    if channels % 4 != 0:
+        raise bad_param("input", "channels divisible by 4 (borders)", channels)
+
+
+gradient = described("border_align_backward(grad, boxes, argmax, pool_size, height, width)", BACKWARD)
+forward = described("border_align(input, boxes, pool_size)", FORWARD, rule=_four_borders, gradient=gradient, jvp=_jvp)
 
 
 def border_align(input: Tensor, boxes: Tensor, pool_size: int) -> Tensor:
@@ -86,6 +89,3 @@ class BorderAlign(nn.Module):
 
     def extra_repr(self) -> str:
         return f"pool_size={self.pool_size}"
-
-
-SMALLEST = {"border_align": lambda ones, zeros: border_align(ones(1, 4, 1, 1), ones(1, 1, 4), 1)}

@@ -4,18 +4,25 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from ..._arguments import integer, renamed
+from ..._errors import bad_param
 from ..._functions.carafe import CARAFE_BACKWARD as BACKWARD, CARAFE_FORWARD as FORWARD
-from ...op.carafe import odd_kernel_of_groups
 from .._described import described
 from .._tensors import floats, in_order_of
 
 __all__ = ["CARAFE", "CARAFENaive", "CARAFEPack", "carafe"]
 
 
+def _odd_kernel_of_groups(c, kernel_size, group_size, **_):
+    if kernel_size % 2 == 0:
+        raise bad_param("kernel_size", "an odd number", kernel_size)
+    if c % group_size != 0:
+        raise bad_param("features", f"channels divisible by group_size {group_size}", c)
+
+
 gradients = described("carafe_backward(grad, features, masks, kernel_size, group_size, scale_factor)", BACKWARD,
-                      fixed={"dimNb": 4}, rule=odd_kernel_of_groups)
+                      fixed={"dimNb": 4}, rule=_odd_kernel_of_groups)
 forward = described("carafe(features, masks, kernel_size, group_size, scale_factor)", FORWARD, fixed={"dimNb": 4},
-                    rule=odd_kernel_of_groups, gradient=gradients, linear="features masks")
+                    rule=_odd_kernel_of_groups, gradient=gradients, linear="features masks")
 
 
 @renamed(input="features", mask="masks")

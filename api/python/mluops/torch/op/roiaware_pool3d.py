@@ -4,7 +4,7 @@ from typing import Sequence, Tuple, Union
 
 from torch import Tensor, nn
 
-from ..._arguments import integer
+from ..._arguments import integer, named
 from ..._errors import bad_param
 from ..._functions.roiaware_pool3d import ROIAWARE_POOL3D_BACKWARD as BACKWARD, ROIAWARE_POOL3D_FORWARD as FORWARD
 from .._described import described
@@ -19,16 +19,6 @@ gradient = described("roiaware_pool3d_backward(grad, argmax, pts_idx_of_voxels, 
 forward = described("roiaware_pool3d(rois, pts, pts_feature, out_x, out_y, out_z, max_pts_per_voxel, mode)", FORWARD,
                     names={"mode": "pool_method"}, results="pooled_features argmax pts_idx_of_voxels",
                     gradient=gradient, of="pts_feature", empty=filled(0, -1, 0))
-
-
-_MODES = {"max": 0, "avg": 1, 0: 0, 1: 1}
-
-
-def mode_number(mode: Union[int, str]) -> int:
-    """0 for "max", 1 for "avg"."""
-    if mode not in _MODES:
-        raise bad_param("mode", '"max" (0) or "avg" (1)', mode)
-    return _MODES[mode]
 
 
 def _three(out_size: Union[int, Sequence[int]]) -> Tuple[int, ...]:
@@ -55,7 +45,8 @@ def roiaware_pool3d(rois: Tensor, pts: Tensor, pts_feature: Tensor, out_size: Un
     Source: Shi et al., "Part-A2", 2020; mmcv's RoIAwarePool3d.
     """
     tensors = floats(rois=rois, pts=pts, pts_feature=pts_feature)
-    return forward(*tensors, *_three(out_size), integer("max_pts_per_voxel", max_pts_per_voxel), mode_number(mode))[0]
+    return forward(*tensors, *_three(out_size), integer("max_pts_per_voxel", max_pts_per_voxel),
+                   named("mode", mode, "max", "avg"))[0]
 
 
 class RoIAwarePool3d(nn.Module):
@@ -64,7 +55,8 @@ class RoIAwarePool3d(nn.Module):
     def __init__(self, out_size: Union[int, Sequence[int]], max_pts_per_voxel: int = 128,
                  mode: Union[int, str] = "max") -> None:
         super().__init__()
-        self.out_size, self.max_pts_per_voxel, self.mode = out_size, max_pts_per_voxel, mode_number(mode)
+        self.out_size, self.max_pts_per_voxel = out_size, max_pts_per_voxel
+        self.mode = named("mode", mode, "max", "avg")
 
     def forward(self, rois: Tensor, pts: Tensor, pts_feature: Tensor) -> Tensor:
         return roiaware_pool3d(rois, pts, pts_feature, self.out_size, self.max_pts_per_voxel, self.mode)
