@@ -11,7 +11,6 @@
 #include <bit>
 #include <chrono>
 #include <random>
-#include <span>
 #include <utility>
 
 #include "backends/cpu/dispatch.h"
@@ -41,15 +40,21 @@ struct Arrays {
   static constexpr std::int64_t kRun = 1024;  ///< points
   static constexpr std::int64_t kSlots = 4;   ///< of the table, for each point
 
+  /// The row that a point has, which the first point of a voxel begins with 0.
+  struct Row {
+    std::int32_t voxel;  ///< its mark, -1 where the point has no row
+    std::int32_t number;
+
+    bool begins_voxel() const { return voxel >= 0 && number == 0; }
+  };
+
   std::int64_t parts, runs;
-  Buckets points;        ///< of several parts, one part after the other: the order of arrays "by point of a part"
+  Buckets points;        ///< of several parts, one part after the other
   std::int32_t* places;  ///< [n,3]
-  std::int32_t* voxel;   ///< by point of a part: its mark, -1 for none
-  std::int32_t* row;     ///< by point of a part: its row in the voxel
+  Row* row;              ///< [n]
   std::int32_t* table;   ///< marks, -1 where there is none
   std::int32_t* place;   ///< [n,3], by mark
   std::int32_t* count;   ///< points that have a row, by mark
-  std::int32_t* begins;  ///< the mark of the voxel whose first point this is, -1 for none
   std::int32_t* number;  ///< by mark; -1 behind max_voxels
   std::int64_t* first;   ///< number of the first voxel that begins in each run
 
@@ -66,12 +71,10 @@ struct Arrays {
         runs(ceil_div(n, kRun)),
         points(allocator, call, n, parts),
         places(allocator.allocate<std::int32_t>(3, p.shape.n)),
-        voxel(allocator.allocate<std::int32_t>(p.shape.n)),
-        row(allocator.allocate<std::int32_t>(p.shape.n)),
+        row(allocator.allocate<Row>(p.shape.n)),
         table(allocator.allocate<std::int32_t>(kSlots, p.shape.n)),
         place(allocator.allocate<std::int32_t>(3, n)),
         count(allocator.allocate<std::int32_t>(n)),
-        begins(allocator.allocate<std::int32_t>(n)),
         number(allocator.allocate<std::int32_t>(n)),
         first(allocator.allocate<std::int64_t>(runs)) {
     if (!one_part()) return;
@@ -119,17 +122,20 @@ bool cut_into_parts(Context& context, const mluopsCall& call, const PlaceHash& h
   return arrays.points.fill(context, call, 2 * cost::kStep, 0, [&](std::int64_t begin, std::int64_t end, auto put) {
     for (std::int64_t n = begin; n < end; ++n) {
       const std::int32_t* const place = arrays.places + 3 * n;
-      arrays.begins[n] = -1;
-      if (place[0] >= 0) put(n, hash.part(place), kLookUpNs);
+      if (place[0] >= 0) {
+        put(n, hash.part(place), kLookUpNs);
+      } else {
+        arrays.row[n].voxel = -1;
+      }
     }
   });
 }
 
-/// Finds the voxels of points [begin, end) of a part, of which point_at(i) is the i-th, and calls begins(n, mark) for
-/// each of them. Returns how many there are, max_voxels at most.
-template <class PointAt, class Begins>
+/// Finds the voxels of points [begin, end) of a part, of which point_at(i) is the i-th. Returns how many there are,
+/// max_voxels at most.
+template <class PointAt>
 std::int64_t find_voxels(const Shape& s, const PlaceHash& hash, const Arrays& arrays, std::int64_t begin,
-                         std::int64_t end, const PointAt& point_at, const Begins& begins) {
+                         std::int64_t end, const PointAt& point_at) {
   const std::uint64_t slots = Arrays::slots(end - begin);
   std::int32_t* const table = arrays.table + Arrays::kSlots * begin;
   if (begin < end) std::fill_n(table, slots, -1);
@@ -137,7 +143,7 @@ std::int64_t find_voxels(const Shape& s, const PlaceHash& hash, const Arrays& ar
   for (std::int64_t i = begin; i < end; ++i) {
     const std::int64_t n = point_at(i);
     const std::int32_t* const place = arrays.places + 3 * n;
-    arrays.voxel[i] = -1;
+    arrays.row[n].voxel = -1;
     if (place[0] < 0) continue;
     std::uint64_t slot = hash.slot(place, slots);
     const auto other = [&](std::int32_t found) {
@@ -149,12 +155,10 @@ std::int64_t find_voxels(const Shape& s, const PlaceHash& hash, const Arrays& ar
       if (next - begin == s.max_voxels) continue;
       std::copy_n(place, 3, arrays.place + 3 * next);
       arrays.count[next] = 0;
-      begins(n, static_cast<std::int32_t>(next));
       found = static_cast<std::int32_t>(next++);
     }
     if (arrays.count[found] == s.max_points) continue;
-    arrays.voxel[i] = found;
-    arrays.row[i] = arrays.count[found]++;
+    arrays.row[n] = {found, arrays.count[found]++};
   }
   return next - begin;
 }
@@ -165,13 +169,12 @@ void find_parts(const Context& context, const mluopsCall& call, const Shape& s, 
   const auto points = arrays.points.all();
   Loop(context, call, arrays.points.prefix_ns()).run([&](std::int64_t first, std::int64_t last, int) {
     for (std::int64_t part = first; part < last; ++part) {
-      find_voxels(
-          s, hash, arrays, arrays.points.begin(part), arrays.points.begin(part + 1),
-          [&](std::int64_t i) {
-            prefetch(arrays.places + 3 * points[std::min(static_cast<std::size_t>(i) + kAhead, points.size() - 1)], 3);
-            return points[static_cast<std::size_t>(i)];
-          },
-          [&](std::int64_t n, std::int32_t mark) { arrays.begins[n] = mark; });
+      find_voxels(s, hash, arrays, arrays.points.begin(part), arrays.points.begin(part + 1), [&](std::int64_t i) {
+        const std::int64_t ahead = points[std::min(static_cast<std::size_t>(i) + kAhead, points.size() - 1)];
+        prefetch(arrays.places + 3 * ahead, 3);
+        prefetch(arrays.row + ahead, 1);
+        return points[static_cast<std::size_t>(i)];
+      });
     }
   });
 }
@@ -182,13 +185,13 @@ void number_voxels(const Context& context, const mluopsCall& call, const Problem
   const Loop loop(context, call, arrays.runs, cost::kElement * 4 * Arrays::kRun);
   const auto each_first = [&](std::int64_t run, auto visit) {
     for (std::int64_t n = run * Arrays::kRun; n < std::min(s.n, (run + 1) * Arrays::kRun); ++n) {
-      if (arrays.begins[n] >= 0) visit(arrays.begins[n]);
+      if (arrays.row[n].begins_voxel()) visit(n);
     }
   };
   loop.run([&](std::int64_t begin, std::int64_t end, int) {
     for (std::int64_t run = begin; run < end; ++run) {
       arrays.first[run] = 0;
-      each_first(run, [&](std::int32_t) { ++arrays.first[run]; });
+      each_first(run, [&](std::int64_t) { ++arrays.first[run]; });
     }
   });
   std::int64_t voxels = 0;
@@ -198,10 +201,11 @@ void number_voxels(const Context& context, const mluopsCall& call, const Problem
   loop.run([&](std::int64_t begin, std::int64_t end, int) {
     std::int64_t v = arrays.first[begin];
     for (std::int64_t run = begin; run < end; ++run) {
-      each_first(run, [&](std::int32_t found) {
+      each_first(run, [&](std::int64_t n) {
+        const std::int32_t found = arrays.row[n].voxel;
         arrays.number[found] = v < s.max_voxels ? static_cast<std::int32_t>(v) : -1;
         if (v < s.max_voxels) {
-          std::copy_n(arrays.place + 3 * std::int64_t{found}, 3, p.coors + 3 * v);
+          std::copy_n(arrays.places + 3 * n, 3, p.coors + 3 * v);
           p.num_points_per_voxel[v] = arrays.count[found];
         }
         ++v;
@@ -214,8 +218,7 @@ void number_voxels(const Context& context, const mluopsCall& call, const Problem
 bool find_all(Context& context, const mluopsCall& call, const Problem& p, const PlaceHash& hash, Arrays& arrays) {
   if (arrays.one_part()) {
     const auto same = [](std::int64_t i) { return i; };
-    const auto nothing = [](std::int64_t, std::int32_t) {};
-    *p.voxel_num = static_cast<std::int32_t>(find_voxels(p.shape, hash, arrays, 0, p.shape.n, same, nothing));
+    *p.voxel_num = static_cast<std::int32_t>(find_voxels(p.shape, hash, arrays, 0, p.shape.n, same));
     return true;
   }
   if (!cut_into_parts(context, call, hash, arrays)) return false;
@@ -228,16 +231,14 @@ template <class T>
 void copy_rows(const Context& context, const mluopsCall& call, const Problem& p, const Arrays& arrays) {
   const Shape& s = p.shape;
   const bool one = arrays.one_part();
-  const auto points = one ? std::span<const std::int64_t>() : arrays.points.all();
-  const std::int64_t count = one ? s.n : static_cast<std::int64_t>(points.size());
-  Loop(context, call, count, 5 * cost::kStep).run([&](std::int64_t begin, std::int64_t end, int) {
-    for (std::int64_t i = begin; i < end; ++i) {
-      if (arrays.voxel[i] < 0) continue;
-      const std::int64_t v = one ? arrays.voxel[i] : arrays.number[arrays.voxel[i]];
+  Loop(context, call, s.n, 5 * cost::kStep).run([&](std::int64_t begin, std::int64_t end, int) {
+    for (std::int64_t n = begin; n < end; ++n) {
+      const Arrays::Row row = arrays.row[n];
+      if (row.voxel < 0) continue;
+      const std::int64_t v = one ? row.voxel : arrays.number[row.voxel];
       if (v < 0) continue;
-      const std::int64_t from = one ? i : points[static_cast<std::size_t>(i)];
-      std::copy_n(static_cast<const T*>(p.points) + from * s.features, s.features,
-                  static_cast<T*>(p.voxels) + (v * s.max_points + arrays.row[i]) * s.features);
+      std::copy_n(static_cast<const T*>(p.points) + n * s.features, s.features,
+                  static_cast<T*>(p.voxels) + (v * s.max_points + row.number) * s.features);
     }
   });
 }
