@@ -115,13 +115,6 @@ std::string tensor_line(const Capture::Tensor& t) {
   return line.append(std::to_string(hash_of(data, t.bytes()))).append("\n");
 }
 
-/// Whether a word of a problem may be a pointer: an address that is mapped. Not where the lower half is a small number:
-/// an enumerator with whatever stands in the padding behind it.
-bool may_point(std::uintptr_t word) {
-  constexpr std::uintptr_t kSmall = std::uintptr_t{1} << 20, kLowerHalf = 0xffffffff;
-  return (word & kLowerHalf) >= kSmall && mapped(word);
-}
-
 }  // namespace
 
 bool capturing() noexcept {
@@ -169,8 +162,8 @@ void note_array(const char* name, mluOpDataType_t dtype, const void* data, std::
   note_tensor(name, &desc, data, false);
 }
 
-Capture::Capture(const char* op, const void* problem, std::size_t bytes)
-    : op_(op), problem_(static_cast<const unsigned char*>(problem)), size_(bytes) {
+Capture::Capture(const char* op, const void* problem, std::size_t bytes, std::span<const Member> members)
+    : op_(op), problem_(static_cast<const unsigned char*>(problem)), size_(bytes), members_(members) {
   if (!capturing()) return;
   tensors_.swap(noted_tensors());
   try {
@@ -182,37 +175,37 @@ Capture::Capture(const char* op, const void* problem, std::size_t bytes)
 }
 
 void Capture::start() {
-  std::vector<Tensor> found;
-  // Two inputs may be one tensor: each has an address of its own.
-  const auto taken = [&](std::size_t at) {
-    return std::ranges::any_of(found, [&](const Tensor& t) { return t.offset == static_cast<std::int64_t>(at); });
-  };
-  for (Tensor& t : tensors_) {
-    for (std::size_t at = 0; at + sizeof t.data <= size_; at += sizeof t.data) {
-      if (std::memcmp(problem_ + at, &t.data, sizeof t.data) != 0 || taken(at)) continue;
-      t.offset = static_cast<std::int64_t>(at);
-      t.kept = t.bytes() <= settings_->bytes;
-      const auto* data = static_cast<const unsigned char*>(t.data);
-      if (t.kept) t.before.assign(data, data + t.bytes());
-      found.push_back(std::move(t));
-      break;
-    }
-  }
-  tensors_ = std::move(found);
-  active_ = every_pointer_is_known();
+  active_ = std::ranges::all_of(members_, [this](const Member& m) { return !m.pointer || place_tensor(m); });
   if (!active_ && verbose_level() >= 1) verbose_line(std::string("MLUOP_CAPTURE: unknown pointers in ") + op_);
+  if (!active_) return;
+  std::erase_if(tensors_, [](const Tensor& t) { return t.offset < 0; });
+  for (Tensor& t : tensors_) {
+    t.kept = t.bytes() <= settings_->bytes;
+    const auto* data = static_cast<const unsigned char*>(t.data);
+    if (t.kept) t.before.assign(data, data + t.bytes());
+  }
   begin_ = std::chrono::steady_clock::now();
 }
 
-/// A pointer that no rule has noted would lead a replay astray.
-bool Capture::every_pointer_is_known() const {
-  for (std::size_t at = 0; at + sizeof(std::uintptr_t) <= size_; at += sizeof(std::uintptr_t)) {
-    std::uintptr_t word = 0;
-    std::memcpy(&word, problem_ + at, sizeof word);
-    const auto is_at = [&](const Tensor& t) { return t.offset == static_cast<std::int64_t>(at); };
-    if (std::none_of(tensors_.begin(), tensors_.end(), is_at) && may_point(word)) return false;
-  }
+/// Two inputs may be one tensor: each has an address of its own. A pointer that no rule has noted would lead a replay
+/// astray.
+bool Capture::place_tensor(const Member& member) {
+  const void* data = nullptr;
+  std::memcpy(&data, problem_ + member.offset, sizeof data);
+  if (data == nullptr) return true;
+  const auto found = std::ranges::find_if(tensors_, [&](const Tensor& t) { return t.data == data && t.offset < 0; });
+  if (found == tensors_.end()) return false;
+  found->offset = static_cast<std::int64_t>(member.offset);
   return true;
+}
+
+/// The problem with zeros for addresses and padding, so that a call of the same numbers gives the same file.
+std::vector<unsigned char> Capture::numbers() const {
+  std::vector<unsigned char> bytes(size_);
+  for (const Member& m : members_) {
+    if (!m.pointer) std::memcpy(bytes.data() + m.offset, problem_ + m.offset, m.bytes);
+  }
+  return bytes;
 }
 
 std::string Capture::header(const char* backend, const mluopsCall& call, const std::string& words, double ms) const {
@@ -250,7 +243,7 @@ void Capture::write_file(const char* backend, const mluopsCall& call, const std:
       settings_->folder + "/" + std::to_string(process_number()) + "-" + std::to_string(number) + "-" + op_ + ".mluops";
   OutputFile file = OutputFile::made_new(path);
   file.write(header(backend, call, words, ms));
-  file.write(problem_, size_);
+  file.write(numbers().data(), size_);
   for (const Tensor& t : tensors_) {
     if (!t.kept) continue;
     file.write(t.before.data(), t.before.size());

@@ -5,9 +5,11 @@
 #include <chrono>
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
+#include "common/members.h"
 #include "common/status.h"
 #include "common/tensor_desc.h"
 #include "mluops/backend_types.h"
@@ -38,7 +40,7 @@ void note_array(const char* name, mluOpDataType_t dtype, const void* data, std::
 /// be written is left out, with a line on stderr where MLUOP_VERBOSE asks: the call itself never fails for it.
 class Capture {
  public:
-  Capture(const char* op, const void* problem, std::size_t bytes);
+  Capture(const char* op, const void* problem, std::size_t bytes, std::span<const Member> members);
   bool active() const { return active_; }
   /// `text`: the problem, as in common/case_text.h.
   void finish(const char* backend, const mluopsCall& call, const std::string& text) noexcept;
@@ -49,7 +51,7 @@ class Capture {
     bool output;
     TensorDesc desc;
     const void* data;
-    std::int64_t offset = 0;
+    std::int64_t offset = -1;  ///< -1: nowhere
     std::vector<unsigned char> before = {};
     bool kept = false;  ///< small enough for its bytes to be in the file
     std::int64_t bytes() const { return desc.elements * static_cast<std::int64_t>(dtype_size(desc.dtype)); }
@@ -57,7 +59,8 @@ class Capture {
 
  private:
   void start();
-  bool every_pointer_is_known() const;
+  bool place_tensor(const Member& member);
+  std::vector<unsigned char> numbers() const;
   void write_file(const char* backend, const mluopsCall& call, const std::string& text) const;
   std::string header(const char* backend, const mluopsCall& call, const std::string& text, double ms) const;
 
@@ -66,6 +69,7 @@ class Capture {
   const char* op_;
   const unsigned char* problem_;
   std::size_t size_;
+  std::span<const Member> members_;
   std::vector<Tensor> tensors_;
   std::chrono::steady_clock::time_point begin_;
 };

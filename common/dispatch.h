@@ -10,6 +10,7 @@
 #include "common/case_text.h"
 #include "common/dtype.h"
 #include "common/handle.h"
+#include "common/members.h"
 #include "common/status.h"
 #include "common/verbose.h"
 
@@ -91,7 +92,7 @@ Status dispatch(mluOpContext& handle, const char* op, const Problem& problem, Op
   MLUOPS_RETURN_IF_FINISHED(turn.refusal());
   const mluOpExtExecutor_t executor = handle.current_executor();
   const mluopsCall call = make_call(handle, executor);
-  Capture capture(op, &problem, sizeof problem);
+  Capture capture(op, &problem, sizeof problem, op::members_of(problem));
   std::string declined;
   for (const BackendInstance& instance : handle.chain) {
     const VerboseTimer timer;

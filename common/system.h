@@ -14,9 +14,6 @@ int processors_of_process();
 
 std::int64_t process_number();
 
-/// Whether an address is one of the process' memory.
-bool mapped(std::uintptr_t address);
-
 bool is_folder(const std::string& path);
 
 }  // namespace mluops

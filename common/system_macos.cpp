@@ -1,5 +1,4 @@
 #ifdef __APPLE__
-#include <sys/mman.h>
 #include <unistd.h>
 
 #include "common/system.h"
@@ -18,13 +17,6 @@ int processors_of_process() {
 
 std::int64_t process_number() {
   return getpid();
-}
-
-bool mapped(std::uintptr_t address) {
-  const auto page = static_cast<std::uintptr_t>(sysconf(_SC_PAGESIZE));
-  char resident = 0;
-  // NOLINTNEXTLINE(performance-no-int-to-ptr): an address is all there is
-  return address >= page && mincore(reinterpret_cast<void*>(address / page * page), 1, &resident) == 0;
 }
 
 }  // namespace mluops

@@ -19,13 +19,6 @@ std::int64_t process_number() {
   return GetCurrentProcessId();
 }
 
-bool mapped(std::uintptr_t address) {
-  MEMORY_BASIC_INFORMATION area;
-  // NOLINTNEXTLINE(performance-no-int-to-ptr): an address is all there is
-  const SIZE_T known = VirtualQuery(reinterpret_cast<const void*>(address), &area, sizeof(area));
-  return known != 0 && area.State == MEM_COMMIT;
-}
-
 }  // namespace mluops
 
 #endif

@@ -157,7 +157,7 @@ def add_problems(family: Family) -> None:
             family.items.insert(next(at for at, item in enumerate(family.items) if item is op), shape_of(op, family))
     for s in family.of(Struct):
         user = next((op for op in family.of(Operator) if op.shape == s.name), None)
-        if user and not re.search(r" \[[a-z]", s.doc):
+        if user and user.tensors() and not re.search(r" \[[a-z]", s.doc):
             s.doc = f"{shapes_told(user, s, family)} {s.doc}".strip()
     for at in reversed(range(len(family.items))):
         op = family.items[at]

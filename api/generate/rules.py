@@ -1,5 +1,5 @@
 """Writes common/op/<family>.{h,cpp}: the checks of each operator in the order its description gives, the problem struct
-they fill, and its case text."""
+they fill, its members, and its case text."""
 
 import re
 from typing import Dict, List
@@ -68,6 +68,20 @@ def case_keys(op: Operator, family: Family) -> str:
         else:
             made += f'("{key}", p.{"shape." if name in in_shape else ""}{name})'
     return (f"std::string case_keys(const {op.problem}& p) {{\n  return {made}.text();\n}}\n")
+
+
+def members(struct: str, structs: Dict[str, Struct], before: str = "") -> List[str]:
+    """Those of nested structs too; an array is one member."""
+    found = []
+    for ctype, name in structs[struct].members():
+        if ctype in structs and "[" not in name:
+            found += members(ctype, structs, f"{before}{name}.")
+            continue
+        inner = structs[ctype].members() if ctype in structs else []
+        if any(of.endswith("*") or of in structs for of, _ in inner):
+            raise ValueError(f"{struct}: {name}: wanted an array of structs of numbers")
+        found.append(before + name.split("[")[0])
+    return found
 
 
 def args_struct(op: Operator) -> str:
@@ -147,9 +161,10 @@ def getters_of(family: Family) -> List[Getter]:
     return list({getter_name(g): g for g in reversed(family.of(Getter))}.values())[::-1]
 
 
-def source(family: Family, mark: str) -> str:
+def source(family: Family, mark: str, structs: Dict[str, Struct]) -> str:
+    """`structs`: those of all families."""
     includes = [f'#include "{include}"\n' for include in
-                sorted(["common/case_text.h", *family.includes, *(["common/op/rois.h"] if any(
+                sorted(["common/case_text.h", "common/members.h", *family.includes, *(["common/op/rois.h"] if any(
                     "batch_indices" in op.order for op in family.of(Operator)) else [])])]
     made = "".join(descriptor_check(d, family) for d in family.of(Descriptor) if not d.by_hand)
     for op in first_of_each(family):
@@ -160,6 +175,9 @@ def source(family: Family, mark: str) -> str:
     for op in family.of(Operator):
         written.setdefault(op.problem if op.keys else "", op)
     made += "".join(case_keys(op, family) + "\n" for problem, op in written.items() if problem)
+    for problem in dict.fromkeys(op.problem for op in family.of(Operator)):
+        places = ", ".join(f"MLUOPS_AT({name})" for name in members(problem, structs))
+        made += f"MLUOPS_MEMBERS({problem}, {places})\n\n"
     std = "".join(f"#include <{header}>\n" for header, word in (("algorithm", "std::min"), ("limits", "numeric_limits"))
                   if word in made)
     return (f'{mark}#include "common/op/{family.name}.h"\n\n{std}\n{"".join(includes)}\n'

@@ -5,24 +5,21 @@ family("Fft", "mluOp's fft.", numpy=False, includes="common/op/fft_plan.h", hook
 /// Every rule but the handle's.
 Status check_fft_call(const FftArgs& args);
 mluopsFftShape shape_of_call(const FftArgs& args);
-""", problem_prose="""
-/** Where signals lie: element (b, i, j) at b * batch + i * row + j * column; in elements of the tensor's own type. Of a
- *  signal rows * columns are there. */
-typedef struct mluopsFftLayout {
+""")
+
+struct("mluopsFftLayout", """
   int64_t rows, columns;
   int64_t batch, row, column;
-} mluopsFftLayout;
+""", """Where signals lie: element (b, i, j) at b * batch + i * row + j * column; in elements of the tensor's own type. Of a
+signal rows * columns are there.""")
 
-/** FFT: `batch` signals of n0 x n1 numbers, n0 = 1 for one dimension. */
-typedef struct mluopsFftShape {
+struct("mluopsFftShape", """
   mluOpDataType_t dtype; /* COMPLEX_FLOAT or COMPLEX_HALF; the real side of kinds 1 and 2 is FLOAT or HALF */
   int32_t kind;          /* 0 complex to complex, 1 real to complex, 2 complex to real */
   int32_t backward;      /* 0: exp(-2 pi i jk / n), 1: exp(+2 pi i jk / n); kind 1 is forward, kind 2 backward */
   int64_t batch, n0, n1;
   mluopsFftLayout in, out; /* input beyond n0 or n1 is left out, missing input counts as 0 */
-} mluopsFftShape;
-
-""")
+""", "FFT: `batch` signals of n0 x n1 numbers, n0 = 1 for one dimension.")
 
 prose("""
 typedef struct mluOpFFTStruct* mluOpFFTPlan_t;

@@ -2,6 +2,7 @@
 #include "common/op/active_rotated_filter.h"
 
 #include "common/case_text.h"
+#include "common/members.h"
 
 namespace mluops::op {
 
@@ -85,5 +86,9 @@ Status check_active_rotated_filter_forward_workspace(const ActiveRotatedFilterFo
 std::string case_keys(const mluopsActiveRotatedFilterForwardProblem& p) {
   return CaseKeys()("m", p.shape.m)("c", p.shape.c)("o", p.shape.o)("k", p.shape.h)("r", p.shape.r).text();
 }
+
+MLUOPS_MEMBERS(mluopsActiveRotatedFilterForwardProblem, MLUOPS_AT(shape.dtype), MLUOPS_AT(shape.m), MLUOPS_AT(shape.c),
+               MLUOPS_AT(shape.o), MLUOPS_AT(shape.h), MLUOPS_AT(shape.w), MLUOPS_AT(shape.r), MLUOPS_AT(input),
+               MLUOPS_AT(indices), MLUOPS_AT(output))
 
 }  // namespace mluops::op

@@ -2,6 +2,7 @@
 #include "common/op/adam_w.h"
 
 #include "common/case_text.h"
+#include "common/members.h"
 #include "common/op/adam_w_form.h"
 
 namespace mluops::op {
@@ -27,5 +28,11 @@ std::string case_keys(const mluopsAdamWProblem& p) {
              "decay", p.shape.weight_decay)("scale", p.shape.grad_scale)("half", p.param_h != nullptr ? 1 : 0)
       .text();
 }
+
+MLUOPS_MEMBERS(mluopsAdamWProblem, MLUOPS_AT(shape.dtype), MLUOPS_AT(shape.count), MLUOPS_AT(shape.remove_nan),
+               MLUOPS_AT(shape.lr), MLUOPS_AT(shape.beta1), MLUOPS_AT(shape.beta2), MLUOPS_AT(shape.bias1),
+               MLUOPS_AT(shape.bias2), MLUOPS_AT(shape.epsilon), MLUOPS_AT(shape.weight_decay),
+               MLUOPS_AT(shape.grad_scale), MLUOPS_AT(param), MLUOPS_AT(param_h), MLUOPS_AT(momentum),
+               MLUOPS_AT(velocity), MLUOPS_AT(grad))
 
 }  // namespace mluops::op

@@ -2,6 +2,7 @@
 #include "common/op/assign_score_withk.h"
 
 #include "common/case_text.h"
+#include "common/members.h"
 
 namespace mluops::op {
 
@@ -154,5 +155,14 @@ std::string case_keys(const mluopsAssignScoreWithkBackwardProblem& p) {
   return CaseKeys()("b", p.shape.b)("n", p.shape.n)("m", p.shape.m)("o", p.shape.o)("p", p.shape.p)("k", p.shape.k)
       .text();
 }
+
+MLUOPS_MEMBERS(mluopsAssignScoreWithkForwardProblem, MLUOPS_AT(shape.dtype), MLUOPS_AT(shape.b), MLUOPS_AT(shape.n),
+               MLUOPS_AT(shape.m), MLUOPS_AT(shape.o), MLUOPS_AT(shape.p), MLUOPS_AT(shape.k), MLUOPS_AT(points),
+               MLUOPS_AT(centers), MLUOPS_AT(scores), MLUOPS_AT(knn_idx), MLUOPS_AT(output))
+
+MLUOPS_MEMBERS(mluopsAssignScoreWithkBackwardProblem, MLUOPS_AT(shape.dtype), MLUOPS_AT(shape.b), MLUOPS_AT(shape.n),
+               MLUOPS_AT(shape.m), MLUOPS_AT(shape.o), MLUOPS_AT(shape.p), MLUOPS_AT(shape.k), MLUOPS_AT(grad_output),
+               MLUOPS_AT(points), MLUOPS_AT(centers), MLUOPS_AT(scores), MLUOPS_AT(knn_idx), MLUOPS_AT(grad_points),
+               MLUOPS_AT(grad_centers), MLUOPS_AT(grad_scores))
 
 }  // namespace mluops::op

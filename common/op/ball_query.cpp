@@ -2,6 +2,7 @@
 #include "common/op/ball_query.h"
 
 #include "common/case_text.h"
+#include "common/members.h"
 
 namespace mluops::op {
 
@@ -46,5 +47,10 @@ std::string case_keys(const mluopsBallQueryProblem& p) {
       .scalar("max", p.exact_max_radius, p.shape.dtype)
       .text();
 }
+
+MLUOPS_MEMBERS(mluopsBallQueryProblem, MLUOPS_AT(shape.dtype), MLUOPS_AT(shape.b), MLUOPS_AT(shape.m),
+               MLUOPS_AT(shape.n), MLUOPS_AT(shape.nsample), MLUOPS_AT(shape.min_radius), MLUOPS_AT(shape.max_radius),
+               MLUOPS_AT(new_xyz), MLUOPS_AT(xyz), MLUOPS_AT(idx), MLUOPS_AT(exact_min_radius),
+               MLUOPS_AT(exact_max_radius))
 
 }  // namespace mluops::op

@@ -2,6 +2,7 @@
 #include "common/op/bezier_align.h"
 
 #include "common/case_text.h"
+#include "common/members.h"
 #include "common/op/rois.h"
 
 namespace mluops::op {
@@ -101,5 +102,17 @@ std::string case_keys(const mluopsBezierAlignBackwardProblem& p) {
                                                                                               p.shape.aligned)
       .text();
 }
+
+MLUOPS_MEMBERS(mluopsBezierAlignForwardProblem, MLUOPS_AT(shape.dtype), MLUOPS_AT(shape.batch), MLUOPS_AT(shape.h),
+               MLUOPS_AT(shape.w), MLUOPS_AT(shape.c), MLUOPS_AT(shape.rois), MLUOPS_AT(shape.pooled_h),
+               MLUOPS_AT(shape.pooled_w), MLUOPS_AT(shape.spatial_scale), MLUOPS_AT(shape.sampling_ratio),
+               MLUOPS_AT(shape.aligned), MLUOPS_AT(input), MLUOPS_AT(beziers), MLUOPS_AT(output), MLUOPS_AT(layout),
+               MLUOPS_AT(exact_spatial_scale))
+
+MLUOPS_MEMBERS(mluopsBezierAlignBackwardProblem, MLUOPS_AT(shape.dtype), MLUOPS_AT(shape.batch), MLUOPS_AT(shape.h),
+               MLUOPS_AT(shape.w), MLUOPS_AT(shape.c), MLUOPS_AT(shape.rois), MLUOPS_AT(shape.pooled_h),
+               MLUOPS_AT(shape.pooled_w), MLUOPS_AT(shape.spatial_scale), MLUOPS_AT(shape.sampling_ratio),
+               MLUOPS_AT(shape.aligned), MLUOPS_AT(grad_output), MLUOPS_AT(beziers), MLUOPS_AT(grad_input),
+               MLUOPS_AT(layout), MLUOPS_AT(exact_spatial_scale))
 
 }  // namespace mluops::op

@@ -2,6 +2,7 @@
 #include "common/op/border_align.h"
 
 #include "common/case_text.h"
+#include "common/members.h"
 
 namespace mluops::op {
 
@@ -129,5 +130,13 @@ std::string case_keys(const mluopsBorderAlignBackwardProblem& p) {
                                                                                                     p.shape.pool_size)
       .text();
 }
+
+MLUOPS_MEMBERS(mluopsBorderAlignForwardProblem, MLUOPS_AT(shape.dtype), MLUOPS_AT(shape.n), MLUOPS_AT(shape.h),
+               MLUOPS_AT(shape.w), MLUOPS_AT(shape.c), MLUOPS_AT(shape.k), MLUOPS_AT(shape.pool_size), MLUOPS_AT(input),
+               MLUOPS_AT(boxes), MLUOPS_AT(output), MLUOPS_AT(argmax), MLUOPS_AT(layout))
+
+MLUOPS_MEMBERS(mluopsBorderAlignBackwardProblem, MLUOPS_AT(shape.dtype), MLUOPS_AT(shape.n), MLUOPS_AT(shape.h),
+               MLUOPS_AT(shape.w), MLUOPS_AT(shape.c), MLUOPS_AT(shape.k), MLUOPS_AT(shape.pool_size),
+               MLUOPS_AT(grad_output), MLUOPS_AT(boxes), MLUOPS_AT(argmax), MLUOPS_AT(grad_input), MLUOPS_AT(layout))
 
 }  // namespace mluops::op

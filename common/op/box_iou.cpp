@@ -2,6 +2,7 @@
 #include "common/op/box_iou.h"
 
 #include "common/case_text.h"
+#include "common/members.h"
 #include "common/tensor_desc.h"
 
 namespace mluops::op {
@@ -143,5 +144,12 @@ Status check_nms_rotated_workspace(const NmsRotatedArgs& args, std::size_t* size
 std::string case_keys(const mluopsNmsRotatedProblem& p) {
   return CaseKeys()("n", p.shape.n).scalar("iou", p.iou_threshold, p.shape.dtype)("width", p.shape.width).text();
 }
+
+MLUOPS_MEMBERS(mluopsBoxIouProblem, MLUOPS_AT(shape.dtype), MLUOPS_AT(shape.n), MLUOPS_AT(shape.m),
+               MLUOPS_AT(shape.mode), MLUOPS_AT(shape.aligned), MLUOPS_AT(shape.offset), MLUOPS_AT(bbox1),
+               MLUOPS_AT(bbox2), MLUOPS_AT(ious))
+
+MLUOPS_MEMBERS(mluopsNmsRotatedProblem, MLUOPS_AT(shape.dtype), MLUOPS_AT(shape.n), MLUOPS_AT(shape.width),
+               MLUOPS_AT(boxes), MLUOPS_AT(scores), MLUOPS_AT(output), MLUOPS_AT(result_num), MLUOPS_AT(iou_threshold))
 
 }  // namespace mluops::op

@@ -2,6 +2,7 @@
 #include "common/op/carafe.h"
 
 #include "common/case_text.h"
+#include "common/members.h"
 
 namespace mluops::op {
 
@@ -136,5 +137,15 @@ std::string case_keys(const mluopsCarafeBackwardProblem& p) {
              "g", p.shape.group)("s", p.shape.scale)
       .text();
 }
+
+MLUOPS_MEMBERS(mluopsCarafeForwardProblem, MLUOPS_AT(shape.dtype), MLUOPS_AT(shape.n), MLUOPS_AT(shape.h),
+               MLUOPS_AT(shape.w), MLUOPS_AT(shape.c), MLUOPS_AT(shape.ho), MLUOPS_AT(shape.wo),
+               MLUOPS_AT(shape.kernel), MLUOPS_AT(shape.group), MLUOPS_AT(shape.scale), MLUOPS_AT(input),
+               MLUOPS_AT(mask), MLUOPS_AT(output), MLUOPS_AT(layout))
+
+MLUOPS_MEMBERS(mluopsCarafeBackwardProblem, MLUOPS_AT(shape.dtype), MLUOPS_AT(shape.n), MLUOPS_AT(shape.h),
+               MLUOPS_AT(shape.w), MLUOPS_AT(shape.c), MLUOPS_AT(shape.ho), MLUOPS_AT(shape.wo),
+               MLUOPS_AT(shape.kernel), MLUOPS_AT(shape.group), MLUOPS_AT(shape.scale), MLUOPS_AT(input),
+               MLUOPS_AT(mask), MLUOPS_AT(grad_output), MLUOPS_AT(grad_input), MLUOPS_AT(grad_mask), MLUOPS_AT(layout))
 
 }  // namespace mluops::op

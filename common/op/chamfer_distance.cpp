@@ -2,6 +2,7 @@
 #include "common/op/chamfer_distance.h"
 
 #include "common/case_text.h"
+#include "common/members.h"
 
 namespace mluops::op {
 
@@ -139,5 +140,13 @@ std::string case_keys(const mluopsChamferDistanceForwardProblem& p) {
 std::string case_keys(const mluopsChamferDistanceBackwardProblem& p) {
   return CaseKeys()("b", p.shape.b)("n", p.shape.n)("m", p.shape.m).text();
 }
+
+MLUOPS_MEMBERS(mluopsChamferDistanceForwardProblem, MLUOPS_AT(shape.dtype), MLUOPS_AT(shape.b), MLUOPS_AT(shape.n),
+               MLUOPS_AT(shape.m), MLUOPS_AT(xyz1), MLUOPS_AT(xyz2), MLUOPS_AT(dist1), MLUOPS_AT(dist2),
+               MLUOPS_AT(idx1), MLUOPS_AT(idx2))
+
+MLUOPS_MEMBERS(mluopsChamferDistanceBackwardProblem, MLUOPS_AT(shape.dtype), MLUOPS_AT(shape.b), MLUOPS_AT(shape.n),
+               MLUOPS_AT(shape.m), MLUOPS_AT(xyz1), MLUOPS_AT(xyz2), MLUOPS_AT(idx1), MLUOPS_AT(idx2),
+               MLUOPS_AT(grad_dist1), MLUOPS_AT(grad_dist2), MLUOPS_AT(grad_xyz1), MLUOPS_AT(grad_xyz2))
 
 }  // namespace mluops::op

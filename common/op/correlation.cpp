@@ -2,6 +2,7 @@
 #include "common/op/correlation.h"
 
 #include "common/case_text.h"
+#include "common/members.h"
 
 namespace mluops::op {
 
@@ -170,5 +171,21 @@ std::string case_keys(const mluopsCorrelationBackwardProblem& p) {
              "ew", p.shape.dilation_patch_w)
       .text();
 }
+
+MLUOPS_MEMBERS(mluopsCorrelationForwardProblem, MLUOPS_AT(shape.dtype), MLUOPS_AT(shape.n), MLUOPS_AT(shape.h),
+               MLUOPS_AT(shape.w), MLUOPS_AT(shape.c), MLUOPS_AT(shape.out_h), MLUOPS_AT(shape.out_w),
+               MLUOPS_AT(shape.max_displacement), MLUOPS_AT(shape.kernel_h), MLUOPS_AT(shape.kernel_w),
+               MLUOPS_AT(shape.stride_h), MLUOPS_AT(shape.stride_w), MLUOPS_AT(shape.pad_h), MLUOPS_AT(shape.pad_w),
+               MLUOPS_AT(shape.dilation_h), MLUOPS_AT(shape.dilation_w), MLUOPS_AT(shape.dilation_patch_h),
+               MLUOPS_AT(shape.dilation_patch_w), MLUOPS_AT(input1), MLUOPS_AT(input2), MLUOPS_AT(output),
+               MLUOPS_AT(layout))
+
+MLUOPS_MEMBERS(mluopsCorrelationBackwardProblem, MLUOPS_AT(shape.dtype), MLUOPS_AT(shape.n), MLUOPS_AT(shape.h),
+               MLUOPS_AT(shape.w), MLUOPS_AT(shape.c), MLUOPS_AT(shape.out_h), MLUOPS_AT(shape.out_w),
+               MLUOPS_AT(shape.max_displacement), MLUOPS_AT(shape.kernel_h), MLUOPS_AT(shape.kernel_w),
+               MLUOPS_AT(shape.stride_h), MLUOPS_AT(shape.stride_w), MLUOPS_AT(shape.pad_h), MLUOPS_AT(shape.pad_w),
+               MLUOPS_AT(shape.dilation_h), MLUOPS_AT(shape.dilation_w), MLUOPS_AT(shape.dilation_patch_h),
+               MLUOPS_AT(shape.dilation_patch_w), MLUOPS_AT(grad_output), MLUOPS_AT(input1), MLUOPS_AT(input2),
+               MLUOPS_AT(grad_input1), MLUOPS_AT(grad_input2), MLUOPS_AT(layout))
 
 }  // namespace mluops::op

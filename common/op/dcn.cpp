@@ -2,6 +2,7 @@
 #include "common/op/dcn.h"
 
 #include "common/case_text.h"
+#include "common/members.h"
 
 namespace mluops::op {
 
@@ -481,5 +482,30 @@ std::string case_keys(const mluopsDcnBackwardWeightProblem& p) {
              "dg", p.shape.deform_groups)("mask", p.mask != nullptr ? 1 : 0)("bias", p.grad_bias != nullptr ? 1 : 0)
       .text();
 }
+
+MLUOPS_MEMBERS(mluopsDcnForwardProblem, MLUOPS_AT(shape.dtype), MLUOPS_AT(shape.batch), MLUOPS_AT(shape.h),
+               MLUOPS_AT(shape.w), MLUOPS_AT(shape.ci), MLUOPS_AT(shape.co), MLUOPS_AT(shape.kernel_h),
+               MLUOPS_AT(shape.kernel_w), MLUOPS_AT(shape.out_h), MLUOPS_AT(shape.out_w), MLUOPS_AT(shape.pad_top),
+               MLUOPS_AT(shape.pad_left), MLUOPS_AT(shape.stride_h), MLUOPS_AT(shape.stride_w),
+               MLUOPS_AT(shape.dilation_h), MLUOPS_AT(shape.dilation_w), MLUOPS_AT(shape.groups),
+               MLUOPS_AT(shape.deform_groups), MLUOPS_AT(input), MLUOPS_AT(offset), MLUOPS_AT(mask), MLUOPS_AT(filter),
+               MLUOPS_AT(bias), MLUOPS_AT(output), MLUOPS_AT(layout))
+
+MLUOPS_MEMBERS(mluopsDcnBackwardDataProblem, MLUOPS_AT(shape.dtype), MLUOPS_AT(shape.batch), MLUOPS_AT(shape.h),
+               MLUOPS_AT(shape.w), MLUOPS_AT(shape.ci), MLUOPS_AT(shape.co), MLUOPS_AT(shape.kernel_h),
+               MLUOPS_AT(shape.kernel_w), MLUOPS_AT(shape.out_h), MLUOPS_AT(shape.out_w), MLUOPS_AT(shape.pad_top),
+               MLUOPS_AT(shape.pad_left), MLUOPS_AT(shape.stride_h), MLUOPS_AT(shape.stride_w),
+               MLUOPS_AT(shape.dilation_h), MLUOPS_AT(shape.dilation_w), MLUOPS_AT(shape.groups),
+               MLUOPS_AT(shape.deform_groups), MLUOPS_AT(input), MLUOPS_AT(offset), MLUOPS_AT(mask), MLUOPS_AT(filter),
+               MLUOPS_AT(grad_output), MLUOPS_AT(grad_input), MLUOPS_AT(grad_offset), MLUOPS_AT(grad_mask),
+               MLUOPS_AT(layout))
+
+MLUOPS_MEMBERS(mluopsDcnBackwardWeightProblem, MLUOPS_AT(shape.dtype), MLUOPS_AT(shape.batch), MLUOPS_AT(shape.h),
+               MLUOPS_AT(shape.w), MLUOPS_AT(shape.ci), MLUOPS_AT(shape.co), MLUOPS_AT(shape.kernel_h),
+               MLUOPS_AT(shape.kernel_w), MLUOPS_AT(shape.out_h), MLUOPS_AT(shape.out_w), MLUOPS_AT(shape.pad_top),
+               MLUOPS_AT(shape.pad_left), MLUOPS_AT(shape.stride_h), MLUOPS_AT(shape.stride_w),
+               MLUOPS_AT(shape.dilation_h), MLUOPS_AT(shape.dilation_w), MLUOPS_AT(shape.groups),
+               MLUOPS_AT(shape.deform_groups), MLUOPS_AT(input), MLUOPS_AT(offset), MLUOPS_AT(mask),
+               MLUOPS_AT(grad_output), MLUOPS_AT(grad_filter), MLUOPS_AT(grad_bias), MLUOPS_AT(layout))
 
 }  // namespace mluops::op

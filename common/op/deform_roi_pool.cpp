@@ -2,6 +2,7 @@
 #include "common/op/deform_roi_pool.h"
 
 #include "common/case_text.h"
+#include "common/members.h"
 #include "common/op/rois.h"
 
 namespace mluops::op {
@@ -176,5 +177,18 @@ std::string case_keys(const mluopsDeformRoiPoolBackwardProblem& p) {
       .scalar("gamma", p.exact_gamma, p.shape.dtype)("offset", p.offset != nullptr ? 1 : 0)
       .text();
 }
+
+MLUOPS_MEMBERS(mluopsDeformRoiPoolForwardProblem, MLUOPS_AT(shape.dtype), MLUOPS_AT(shape.batch), MLUOPS_AT(shape.h),
+               MLUOPS_AT(shape.w), MLUOPS_AT(shape.c), MLUOPS_AT(shape.rois), MLUOPS_AT(shape.pooled_h),
+               MLUOPS_AT(shape.pooled_w), MLUOPS_AT(shape.spatial_scale), MLUOPS_AT(shape.gamma),
+               MLUOPS_AT(shape.sampling_ratio), MLUOPS_AT(input), MLUOPS_AT(rois), MLUOPS_AT(offset), MLUOPS_AT(output),
+               MLUOPS_AT(layout), MLUOPS_AT(exact_spatial_scale), MLUOPS_AT(exact_gamma))
+
+MLUOPS_MEMBERS(mluopsDeformRoiPoolBackwardProblem, MLUOPS_AT(shape.dtype), MLUOPS_AT(shape.batch), MLUOPS_AT(shape.h),
+               MLUOPS_AT(shape.w), MLUOPS_AT(shape.c), MLUOPS_AT(shape.rois), MLUOPS_AT(shape.pooled_h),
+               MLUOPS_AT(shape.pooled_w), MLUOPS_AT(shape.spatial_scale), MLUOPS_AT(shape.gamma),
+               MLUOPS_AT(shape.sampling_ratio), MLUOPS_AT(grad_output), MLUOPS_AT(input), MLUOPS_AT(rois),
+               MLUOPS_AT(offset), MLUOPS_AT(grad_input), MLUOPS_AT(grad_offset), MLUOPS_AT(layout),
+               MLUOPS_AT(exact_spatial_scale), MLUOPS_AT(exact_gamma))
 
 }  // namespace mluops::op

@@ -2,6 +2,7 @@
 #include "common/op/diff_iou_rotated.h"
 
 #include "common/case_text.h"
+#include "common/members.h"
 
 namespace mluops::op {
 
@@ -46,5 +47,8 @@ Status check_diff_iou_rotated_sort_vertices(const DiffIouRotatedSortVerticesArgs
 std::string case_keys(const mluopsDiffIouRotatedSortVerticesProblem& p) {
   return CaseKeys()("b", 1)("n", p.shape.n).text();
 }
+
+MLUOPS_MEMBERS(mluopsDiffIouRotatedSortVerticesProblem, MLUOPS_AT(shape.dtype), MLUOPS_AT(shape.n), MLUOPS_AT(vertices),
+               MLUOPS_AT(mask), MLUOPS_AT(num_valid), MLUOPS_AT(idx))
 
 }  // namespace mluops::op

@@ -2,6 +2,7 @@
 #include "common/op/dynamic_point_to_voxel.h"
 
 #include "common/case_text.h"
+#include "common/members.h"
 
 namespace mluops::op {
 
@@ -188,5 +189,14 @@ std::string case_keys(const mluopsDynamicPointToVoxelBackwardProblem& p) {
                                                                                                            : "sum")
       .text();
 }
+
+MLUOPS_MEMBERS(mluopsDynamicPointToVoxelForwardProblem, MLUOPS_AT(shape.dtype), MLUOPS_AT(shape.n), MLUOPS_AT(shape.c),
+               MLUOPS_AT(shape.m), MLUOPS_AT(shape.reduce), MLUOPS_AT(feats), MLUOPS_AT(coors), MLUOPS_AT(voxel_feats),
+               MLUOPS_AT(voxel_coors), MLUOPS_AT(point2voxel_map), MLUOPS_AT(voxel_points_count), MLUOPS_AT(voxel_num))
+
+MLUOPS_MEMBERS(mluopsDynamicPointToVoxelBackwardProblem, MLUOPS_AT(shape.dtype), MLUOPS_AT(shape.n), MLUOPS_AT(shape.c),
+               MLUOPS_AT(shape.m), MLUOPS_AT(shape.reduce), MLUOPS_AT(grad_voxel_feats), MLUOPS_AT(feats),
+               MLUOPS_AT(voxel_feats), MLUOPS_AT(point2voxel_map), MLUOPS_AT(voxel_points_count), MLUOPS_AT(voxel_num),
+               MLUOPS_AT(grad_feats))
 
 }  // namespace mluops::op

@@ -2,6 +2,7 @@
 #include "common/op/elementwise.h"
 
 #include "common/case_text.h"
+#include "common/members.h"
 #include "common/op/strided.h"
 
 namespace mluops::op {
@@ -176,5 +177,20 @@ std::string case_keys(const mluopsLogspaceProblem& p) {
       .scalar("base", p.exact_base, p.shape.dtype)
       .text();
 }
+
+MLUOPS_MEMBERS(mluopsUnaryProblem, MLUOPS_AT(shape.dtype), MLUOPS_AT(shape.count), MLUOPS_AT(x), MLUOPS_AT(y))
+
+MLUOPS_MEMBERS(mluopsLogProblem, MLUOPS_AT(shape.dtype), MLUOPS_AT(shape.count), MLUOPS_AT(shape.base), MLUOPS_AT(x),
+               MLUOPS_AT(y))
+
+MLUOPS_MEMBERS(mluopsSqrtBackwardProblem, MLUOPS_AT(shape.dtype), MLUOPS_AT(shape.count), MLUOPS_AT(y),
+               MLUOPS_AT(diff_y), MLUOPS_AT(diff_x))
+
+MLUOPS_MEMBERS(mluopsDivProblem, MLUOPS_AT(shape.dtype), MLUOPS_AT(shape.count), MLUOPS_AT(x), MLUOPS_AT(y),
+               MLUOPS_AT(z))
+
+MLUOPS_MEMBERS(mluopsLogspaceProblem, MLUOPS_AT(shape.dtype), MLUOPS_AT(shape.steps), MLUOPS_AT(shape.start),
+               MLUOPS_AT(shape.end), MLUOPS_AT(shape.base), MLUOPS_AT(res), MLUOPS_AT(exact_start),
+               MLUOPS_AT(exact_end), MLUOPS_AT(exact_base))
 
 }  // namespace mluops::op

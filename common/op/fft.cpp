@@ -2,6 +2,7 @@
 #include "common/op/fft.h"
 
 #include "common/case_text.h"
+#include "common/members.h"
 #include "common/op/fft_plan.h"
 
 namespace mluops::op {
@@ -12,5 +13,12 @@ Status check_fft(const FftArgs& args, mluopsFftProblem& problem) {
   problem = {shape_of_call(args), args.input, args.output, static_cast<double>(args.scale_factor.value)};
   return Status::go_on();
 }
+
+MLUOPS_MEMBERS(mluopsFftProblem, MLUOPS_AT(shape.dtype), MLUOPS_AT(shape.kind), MLUOPS_AT(shape.backward),
+               MLUOPS_AT(shape.batch), MLUOPS_AT(shape.n0), MLUOPS_AT(shape.n1), MLUOPS_AT(shape.in.rows),
+               MLUOPS_AT(shape.in.columns), MLUOPS_AT(shape.in.batch), MLUOPS_AT(shape.in.row),
+               MLUOPS_AT(shape.in.column), MLUOPS_AT(shape.out.rows), MLUOPS_AT(shape.out.columns),
+               MLUOPS_AT(shape.out.batch), MLUOPS_AT(shape.out.row), MLUOPS_AT(shape.out.column), MLUOPS_AT(input),
+               MLUOPS_AT(output), MLUOPS_AT(scale_factor))
 
 }  // namespace mluops::op

@@ -2,6 +2,7 @@
 #include "common/op/focal_loss.h"
 
 #include "common/case_text.h"
+#include "common/members.h"
 
 namespace mluops::op {
 
@@ -261,5 +262,9 @@ std::string case_keys(const mluopsFocalLossProblem& p) {
       .scalar("gamma", p.exact_gamma, p.shape.dtype)("weight", p.weight != nullptr ? 1 : 0)
       .text();
 }
+
+MLUOPS_MEMBERS(mluopsFocalLossProblem, MLUOPS_AT(shape.dtype), MLUOPS_AT(shape.n), MLUOPS_AT(shape.c),
+               MLUOPS_AT(shape.alpha), MLUOPS_AT(shape.gamma), MLUOPS_AT(input), MLUOPS_AT(target), MLUOPS_AT(weight),
+               MLUOPS_AT(result), MLUOPS_AT(exact_alpha), MLUOPS_AT(exact_gamma))
 
 }  // namespace mluops::op

@@ -2,6 +2,7 @@
 #include "common/op/furthest_point_sample.h"
 
 #include "common/case_text.h"
+#include "common/members.h"
 
 namespace mluops::op {
 
@@ -63,5 +64,11 @@ std::string case_keys(const mluopsFurthestPointSampleProblem& p) {
 std::string case_keys(const mluopsFurthestPointSampleWithDistProblem& p) {
   return CaseKeys()("b", p.shape.b)("n", p.shape.n)("m", p.shape.m).text();
 }
+
+MLUOPS_MEMBERS(mluopsFurthestPointSampleProblem, MLUOPS_AT(shape.dtype), MLUOPS_AT(shape.b), MLUOPS_AT(shape.n),
+               MLUOPS_AT(shape.m), MLUOPS_AT(points), MLUOPS_AT(idx))
+
+MLUOPS_MEMBERS(mluopsFurthestPointSampleWithDistProblem, MLUOPS_AT(shape.dtype), MLUOPS_AT(shape.b), MLUOPS_AT(shape.n),
+               MLUOPS_AT(shape.m), MLUOPS_AT(distances), MLUOPS_AT(idx))
 
 }  // namespace mluops::op

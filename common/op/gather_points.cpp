@@ -2,6 +2,7 @@
 #include "common/op/gather_points.h"
 
 #include "common/case_text.h"
+#include "common/members.h"
 
 namespace mluops::op {
 
@@ -137,5 +138,11 @@ std::string case_keys(const mluopsGatherPointsForwardProblem& p) {
 std::string case_keys(const mluopsGatherPointsBackwardProblem& p) {
   return CaseKeys()("b", p.shape.b)("c", p.shape.c)("n", p.shape.n)("m", p.shape.m).text();
 }
+
+MLUOPS_MEMBERS(mluopsGatherPointsForwardProblem, MLUOPS_AT(shape.dtype), MLUOPS_AT(shape.b), MLUOPS_AT(shape.c),
+               MLUOPS_AT(shape.n), MLUOPS_AT(shape.m), MLUOPS_AT(points), MLUOPS_AT(idx), MLUOPS_AT(output))
+
+MLUOPS_MEMBERS(mluopsGatherPointsBackwardProblem, MLUOPS_AT(shape.dtype), MLUOPS_AT(shape.b), MLUOPS_AT(shape.c),
+               MLUOPS_AT(shape.n), MLUOPS_AT(shape.m), MLUOPS_AT(grad_output), MLUOPS_AT(idx), MLUOPS_AT(grad_points))
 
 }  // namespace mluops::op

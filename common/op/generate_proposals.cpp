@@ -2,6 +2,7 @@
 #include "common/op/generate_proposals.h"
 
 #include "common/case_text.h"
+#include "common/members.h"
 
 namespace mluops::op {
 
@@ -133,5 +134,11 @@ std::string case_keys(const mluopsGenerateProposalsProblem& p) {
       .scalar("least", p.min_size, p.shape.dtype)("offset", p.pixel_offset)
       .text();
 }
+
+MLUOPS_MEMBERS(mluopsGenerateProposalsProblem, MLUOPS_AT(shape.dtype), MLUOPS_AT(shape.n), MLUOPS_AT(shape.h),
+               MLUOPS_AT(shape.w), MLUOPS_AT(shape.a), MLUOPS_AT(scores), MLUOPS_AT(bbox_deltas), MLUOPS_AT(im_shape),
+               MLUOPS_AT(anchors), MLUOPS_AT(variances), MLUOPS_AT(rpn_rois), MLUOPS_AT(rpn_roi_probs),
+               MLUOPS_AT(rpn_rois_num), MLUOPS_AT(rpn_rois_batch_size), MLUOPS_AT(pre_nms_top_n),
+               MLUOPS_AT(post_nms_top_n), MLUOPS_AT(nms_thresh), MLUOPS_AT(min_size), MLUOPS_AT(pixel_offset))
 
 }  // namespace mluops::op

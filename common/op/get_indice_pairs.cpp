@@ -2,6 +2,7 @@
 #include "common/op/get_indice_pairs.h"
 
 #include "common/case_text.h"
+#include "common/members.h"
 
 namespace mluops::op {
 
@@ -66,5 +67,10 @@ Status check_get_indice_pairs_workspace(const GetIndicePairsArgs& args, std::siz
                                  : args.indice_pairs.desc->elements / 2;
   return tell_workspace({{pairs, 5, sizeof(std::int32_t)}}, size);
 }
+
+MLUOPS_MEMBERS(mluopsGetIndicePairsProblem, MLUOPS_AT(shape.axes), MLUOPS_AT(shape.axis), MLUOPS_AT(shape.batch),
+               MLUOPS_AT(shape.sub_m), MLUOPS_AT(shape.transpose), MLUOPS_AT(shape.inputs), MLUOPS_AT(shape.outputs),
+               MLUOPS_AT(shape.offsets), MLUOPS_AT(indices), MLUOPS_AT(indice_pairs), MLUOPS_AT(out_indices),
+               MLUOPS_AT(indice_num), MLUOPS_AT(num_act_out))
 
 }  // namespace mluops::op

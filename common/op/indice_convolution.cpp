@@ -2,6 +2,7 @@
 #include "common/op/indice_convolution.h"
 
 #include "common/case_text.h"
+#include "common/members.h"
 #include "common/op/indice_pairs.h"
 
 namespace mluops::op {
@@ -269,5 +270,23 @@ std::string case_keys(const mluopsIndiceConvolutionBackwardFilterProblem& p) {
              "k", sides_text(p.pairs))("inverse", p.shape.inverse)("filters", filters_text(p.shape, p.pairs))
       .text();
 }
+
+MLUOPS_MEMBERS(mluopsIndiceConvolutionForwardProblem, MLUOPS_AT(shape.dtype), MLUOPS_AT(shape.inputs),
+               MLUOPS_AT(shape.outputs), MLUOPS_AT(shape.ci), MLUOPS_AT(shape.co), MLUOPS_AT(shape.filter_strides),
+               MLUOPS_AT(shape.inverse), MLUOPS_AT(pairs.offsets), MLUOPS_AT(pairs.places),
+               MLUOPS_AT(pairs.indice_pairs), MLUOPS_AT(pairs.indice_num), MLUOPS_AT(features), MLUOPS_AT(filters),
+               MLUOPS_AT(features_out))
+
+MLUOPS_MEMBERS(mluopsIndiceConvolutionBackwardDataProblem, MLUOPS_AT(shape.dtype), MLUOPS_AT(shape.inputs),
+               MLUOPS_AT(shape.outputs), MLUOPS_AT(shape.ci), MLUOPS_AT(shape.co), MLUOPS_AT(shape.filter_strides),
+               MLUOPS_AT(shape.inverse), MLUOPS_AT(pairs.offsets), MLUOPS_AT(pairs.places),
+               MLUOPS_AT(pairs.indice_pairs), MLUOPS_AT(pairs.indice_num), MLUOPS_AT(grad_output), MLUOPS_AT(filters),
+               MLUOPS_AT(grad_input))
+
+MLUOPS_MEMBERS(mluopsIndiceConvolutionBackwardFilterProblem, MLUOPS_AT(shape.dtype), MLUOPS_AT(shape.inputs),
+               MLUOPS_AT(shape.outputs), MLUOPS_AT(shape.ci), MLUOPS_AT(shape.co), MLUOPS_AT(shape.filter_strides),
+               MLUOPS_AT(shape.inverse), MLUOPS_AT(pairs.offsets), MLUOPS_AT(pairs.places),
+               MLUOPS_AT(pairs.indice_pairs), MLUOPS_AT(pairs.indice_num), MLUOPS_AT(features), MLUOPS_AT(grad_output),
+               MLUOPS_AT(grad_filters))
 
 }  // namespace mluops::op

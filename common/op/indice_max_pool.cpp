@@ -2,6 +2,7 @@
 #include "common/op/indice_max_pool.h"
 
 #include "common/case_text.h"
+#include "common/members.h"
 #include "common/op/indice_pairs.h"
 
 namespace mluops::op {
@@ -86,5 +87,14 @@ std::string case_keys(const mluopsIndiceMaxPoolForwardProblem& p) {
 std::string case_keys(const mluopsIndiceMaxPoolBackwardProblem& p) {
   return CaseKeys()("l", p.shape.inputs)("m", p.shape.outputs)("c", p.shape.c)("k", p.pairs.offsets).text();
 }
+
+MLUOPS_MEMBERS(mluopsIndiceMaxPoolForwardProblem, MLUOPS_AT(shape.dtype), MLUOPS_AT(shape.inputs),
+               MLUOPS_AT(shape.outputs), MLUOPS_AT(shape.c), MLUOPS_AT(pairs.offsets), MLUOPS_AT(pairs.places),
+               MLUOPS_AT(pairs.indice_pairs), MLUOPS_AT(pairs.indice_num), MLUOPS_AT(features), MLUOPS_AT(features_out))
+
+MLUOPS_MEMBERS(mluopsIndiceMaxPoolBackwardProblem, MLUOPS_AT(shape.dtype), MLUOPS_AT(shape.inputs),
+               MLUOPS_AT(shape.outputs), MLUOPS_AT(shape.c), MLUOPS_AT(pairs.offsets), MLUOPS_AT(pairs.places),
+               MLUOPS_AT(pairs.indice_pairs), MLUOPS_AT(pairs.indice_num), MLUOPS_AT(features), MLUOPS_AT(features_out),
+               MLUOPS_AT(grad_output), MLUOPS_AT(grad_input))
 
 }  // namespace mluops::op

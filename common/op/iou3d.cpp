@@ -2,6 +2,7 @@
 #include "common/op/iou3d.h"
 
 #include "common/case_text.h"
+#include "common/members.h"
 
 namespace mluops::op {
 
@@ -65,5 +66,12 @@ std::string case_keys(const mluopsNms3dProblem& p) {
       .scalar("iou", p.exact_iou_threshold, p.shape.dtype)("rotated", p.shape.rotated)
       .text();
 }
+
+MLUOPS_MEMBERS(mluopsBoxesOverlapBevProblem, MLUOPS_AT(shape.dtype), MLUOPS_AT(shape.n), MLUOPS_AT(shape.m),
+               MLUOPS_AT(boxes_a), MLUOPS_AT(boxes_b), MLUOPS_AT(overlap))
+
+MLUOPS_MEMBERS(mluopsNms3dProblem, MLUOPS_AT(shape.dtype), MLUOPS_AT(shape.n), MLUOPS_AT(shape.iou_threshold),
+               MLUOPS_AT(shape.rotated), MLUOPS_AT(boxes), MLUOPS_AT(keep), MLUOPS_AT(num_out),
+               MLUOPS_AT(exact_iou_threshold))
 
 }  // namespace mluops::op

@@ -4,6 +4,7 @@
 #include <limits>
 
 #include "common/case_text.h"
+#include "common/members.h"
 
 namespace mluops::op {
 
@@ -45,5 +46,8 @@ Status check_knn(const KnnArgs& args, mluopsKnnProblem& problem) {
 std::string case_keys(const mluopsKnnProblem& p) {
   return CaseKeys()("b", p.shape.b)("n", p.shape.n)("m", p.shape.m)("k", p.shape.k).text();
 }
+
+MLUOPS_MEMBERS(mluopsKnnProblem, MLUOPS_AT(shape.dtype), MLUOPS_AT(shape.b), MLUOPS_AT(shape.n), MLUOPS_AT(shape.m),
+               MLUOPS_AT(shape.k), MLUOPS_AT(xyz), MLUOPS_AT(new_xyz), MLUOPS_AT(idx), MLUOPS_AT(dist2))
 
 }  // namespace mluops::op

@@ -2,6 +2,7 @@
 #include "common/op/masked_im2col.h"
 
 #include "common/case_text.h"
+#include "common/members.h"
 
 namespace mluops::op {
 
@@ -117,5 +118,15 @@ std::string case_keys(const mluopsMaskedIm2colForwardProblem& p) {
 std::string case_keys(const mluopsMaskedCol2imForwardProblem& p) {
   return CaseKeys()("c", p.shape.c)("h", p.shape.h)("w", p.shape.w)("m", p.shape.m).text();
 }
+
+MLUOPS_MEMBERS(mluopsMaskedIm2colForwardProblem, MLUOPS_AT(shape.dtype), MLUOPS_AT(shape.c), MLUOPS_AT(shape.h),
+               MLUOPS_AT(shape.w), MLUOPS_AT(shape.m), MLUOPS_AT(shape.kernel_h), MLUOPS_AT(shape.kernel_w),
+               MLUOPS_AT(shape.pad_h), MLUOPS_AT(shape.pad_w), MLUOPS_AT(feature), MLUOPS_AT(mask_h_idx),
+               MLUOPS_AT(mask_w_idx), MLUOPS_AT(data_col))
+
+MLUOPS_MEMBERS(mluopsMaskedCol2imForwardProblem, MLUOPS_AT(shape.dtype), MLUOPS_AT(shape.c), MLUOPS_AT(shape.h),
+               MLUOPS_AT(shape.w), MLUOPS_AT(shape.m), MLUOPS_AT(shape.kernel_h), MLUOPS_AT(shape.kernel_w),
+               MLUOPS_AT(shape.pad_h), MLUOPS_AT(shape.pad_w), MLUOPS_AT(col), MLUOPS_AT(mask_h_idx),
+               MLUOPS_AT(mask_w_idx), MLUOPS_AT(im))
 
 }  // namespace mluops::op

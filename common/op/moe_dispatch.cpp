@@ -2,6 +2,7 @@
 #include "common/op/moe_dispatch.h"
 
 #include "common/case_text.h"
+#include "common/members.h"
 
 namespace mluops::op {
 
@@ -188,5 +189,17 @@ std::string case_keys(const mluopsMoeDispatchBackwardDataProblem& p) {
                                                                                                         p.shape.experts)
       .text();
 }
+
+MLUOPS_MEMBERS(mluopsMoeDispatchForwardProblem, MLUOPS_AT(shape.dtype), MLUOPS_AT(shape.samples),
+               MLUOPS_AT(shape.capacity), MLUOPS_AT(shape.hidden), MLUOPS_AT(shape.experts), MLUOPS_AT(gates),
+               MLUOPS_AT(indices), MLUOPS_AT(locations), MLUOPS_AT(input), MLUOPS_AT(dispatch))
+
+MLUOPS_MEMBERS(mluopsMoeDispatchBackwardGateProblem, MLUOPS_AT(shape.dtype), MLUOPS_AT(shape.samples),
+               MLUOPS_AT(shape.capacity), MLUOPS_AT(shape.hidden), MLUOPS_AT(shape.experts), MLUOPS_AT(indices),
+               MLUOPS_AT(locations), MLUOPS_AT(input), MLUOPS_AT(grad_dispatch), MLUOPS_AT(grad_gates))
+
+MLUOPS_MEMBERS(mluopsMoeDispatchBackwardDataProblem, MLUOPS_AT(shape.dtype), MLUOPS_AT(shape.samples),
+               MLUOPS_AT(shape.capacity), MLUOPS_AT(shape.hidden), MLUOPS_AT(shape.experts), MLUOPS_AT(gates),
+               MLUOPS_AT(indices), MLUOPS_AT(locations), MLUOPS_AT(grad_dispatch), MLUOPS_AT(grad_input))
 
 }  // namespace mluops::op

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "common/case_text.h"
+#include "common/members.h"
 
 namespace mluops::op {
 
@@ -187,5 +188,16 @@ Status check_ms_deform_attn_backward(const MsDeformAttnBackwardArgs& args, mluop
              data_of<void>(args.grad_attn_weight)};
   return Status::go_on();
 }
+
+MLUOPS_MEMBERS(mluopsMsDeformAttnForwardProblem, MLUOPS_AT(shape.dtype), MLUOPS_AT(shape.batch), MLUOPS_AT(shape.keys),
+               MLUOPS_AT(shape.heads), MLUOPS_AT(shape.channels), MLUOPS_AT(shape.levels), MLUOPS_AT(shape.queries),
+               MLUOPS_AT(shape.points), MLUOPS_AT(value), MLUOPS_AT(spatial_shapes), MLUOPS_AT(level_start_index),
+               MLUOPS_AT(sampling_loc), MLUOPS_AT(attn_weight), MLUOPS_AT(output))
+
+MLUOPS_MEMBERS(mluopsMsDeformAttnBackwardProblem, MLUOPS_AT(shape.dtype), MLUOPS_AT(shape.batch), MLUOPS_AT(shape.keys),
+               MLUOPS_AT(shape.heads), MLUOPS_AT(shape.channels), MLUOPS_AT(shape.levels), MLUOPS_AT(shape.queries),
+               MLUOPS_AT(shape.points), MLUOPS_AT(value), MLUOPS_AT(spatial_shapes), MLUOPS_AT(level_start_index),
+               MLUOPS_AT(sampling_loc), MLUOPS_AT(attn_weight), MLUOPS_AT(grad_output), MLUOPS_AT(grad_value),
+               MLUOPS_AT(grad_sampling_loc), MLUOPS_AT(grad_attn_weight))
 
 }  // namespace mluops::op

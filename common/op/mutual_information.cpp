@@ -2,6 +2,7 @@
 #include "common/op/mutual_information.h"
 
 #include "common/case_text.h"
+#include "common/members.h"
 
 namespace mluops::op {
 
@@ -164,5 +165,12 @@ std::string case_keys(const mluopsMutualInformationBackwardProblem& p) {
              "overwrite", p.overwrite_ans_grad)
       .text();
 }
+
+MLUOPS_MEMBERS(mluopsMutualInformationForwardProblem, MLUOPS_AT(shape.dtype), MLUOPS_AT(shape.b), MLUOPS_AT(shape.s),
+               MLUOPS_AT(shape.t), MLUOPS_AT(px), MLUOPS_AT(py), MLUOPS_AT(opt_boundary), MLUOPS_AT(p), MLUOPS_AT(ans))
+
+MLUOPS_MEMBERS(mluopsMutualInformationBackwardProblem, MLUOPS_AT(shape.dtype), MLUOPS_AT(shape.b), MLUOPS_AT(shape.s),
+               MLUOPS_AT(shape.t), MLUOPS_AT(px), MLUOPS_AT(py), MLUOPS_AT(opt_boundary), MLUOPS_AT(p),
+               MLUOPS_AT(ans_grad), MLUOPS_AT(px_grad), MLUOPS_AT(py_grad), MLUOPS_AT(overwrite_ans_grad))
 
 }  // namespace mluops::op

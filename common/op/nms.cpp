@@ -2,6 +2,7 @@
 #include "common/op/nms.h"
 
 #include "common/case_text.h"
+#include "common/members.h"
 
 namespace mluops::op {
 
@@ -141,5 +142,20 @@ Status check_nms_workspace(const NmsArgs& args, std::size_t* size) {
   *size = 0;
   return Status::go_on();
 }
+
+MLUOPS_MEMBERS(mluopsNmsProblem, MLUOPS_AT(shape.dtype), MLUOPS_AT(shape.index_dtype), MLUOPS_AT(shape.boxes),
+               MLUOPS_AT(shape.iou_threshold), MLUOPS_AT(shape.offset), MLUOPS_AT(score_dtype), MLUOPS_AT(box_mode),
+               MLUOPS_AT(output_mode), MLUOPS_AT(transposed), MLUOPS_AT(score_threshold), MLUOPS_AT(max_output),
+               MLUOPS_AT(room), MLUOPS_AT(pad), MLUOPS_AT(boxes), MLUOPS_AT(scores), MLUOPS_AT(output),
+               MLUOPS_AT(output_size), MLUOPS_AT(box_numbers))
+
+MLUOPS_MEMBERS(mluopsSoftNmsProblem, MLUOPS_AT(shape.dtype), MLUOPS_AT(shape.index_dtype), MLUOPS_AT(shape.boxes),
+               MLUOPS_AT(shape.iou_threshold), MLUOPS_AT(shape.offset), MLUOPS_AT(sigma), MLUOPS_AT(min_score),
+               MLUOPS_AT(method), MLUOPS_AT(boxes), MLUOPS_AT(scores), MLUOPS_AT(dets), MLUOPS_AT(indices),
+               MLUOPS_AT(output_size), MLUOPS_AT(exact_sigma), MLUOPS_AT(exact_min_score))
+
+MLUOPS_MEMBERS(mluopsNmsMatchProblem, MLUOPS_AT(shape.dtype), MLUOPS_AT(shape.index_dtype), MLUOPS_AT(shape.boxes),
+               MLUOPS_AT(shape.iou_threshold), MLUOPS_AT(shape.offset), MLUOPS_AT(dets), MLUOPS_AT(indices),
+               MLUOPS_AT(group_sizes), MLUOPS_AT(group_count))
 
 }  // namespace mluops::op

@@ -2,6 +2,7 @@
 #include "common/op/points_in_boxes.h"
 
 #include "common/case_text.h"
+#include "common/members.h"
 
 namespace mluops::op {
 
@@ -99,5 +100,11 @@ std::string case_keys(const mluopsPointsInBoxesPartProblem& p) {
 std::string case_keys(const mluopsPointsInBoxesAllProblem& p) {
   return CaseKeys()("b", p.shape.b)("m", p.shape.m)("n", p.shape.n).text();
 }
+
+MLUOPS_MEMBERS(mluopsPointsInBoxesPartProblem, MLUOPS_AT(shape.dtype), MLUOPS_AT(shape.b), MLUOPS_AT(shape.m),
+               MLUOPS_AT(shape.n), MLUOPS_AT(shape.centred), MLUOPS_AT(points), MLUOPS_AT(boxes), MLUOPS_AT(idx))
+
+MLUOPS_MEMBERS(mluopsPointsInBoxesAllProblem, MLUOPS_AT(shape.dtype), MLUOPS_AT(shape.b), MLUOPS_AT(shape.m),
+               MLUOPS_AT(shape.n), MLUOPS_AT(shape.centred), MLUOPS_AT(points), MLUOPS_AT(boxes), MLUOPS_AT(inside))
 
 }  // namespace mluops::op

@@ -2,6 +2,7 @@
 #include "common/op/poly_nms.h"
 
 #include "common/case_text.h"
+#include "common/members.h"
 
 namespace mluops::op {
 
@@ -46,5 +47,8 @@ Status check_poly_nms_workspace(const PolyNmsArgs& args, std::size_t* size) {
 std::string case_keys(const mluopsPolyNmsProblem& p) {
   return CaseKeys()("n", p.shape.n).scalar("iou", p.iou_threshold, p.shape.dtype).text();
 }
+
+MLUOPS_MEMBERS(mluopsPolyNmsProblem, MLUOPS_AT(shape.dtype), MLUOPS_AT(shape.n), MLUOPS_AT(boxes), MLUOPS_AT(output),
+               MLUOPS_AT(output_size), MLUOPS_AT(iou_threshold))
 
 }  // namespace mluops::op

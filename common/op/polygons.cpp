@@ -2,6 +2,7 @@
 #include "common/op/polygons.h"
 
 #include "common/case_text.h"
+#include "common/members.h"
 
 namespace mluops::op {
 
@@ -117,5 +118,17 @@ std::string case_keys(const mluopsMinAreaPolygonsProblem& p) {
 std::string case_keys(const mluopsPointsInPolygonsProblem& p) {
   return CaseKeys()("n", p.shape.n)("m", p.shape.m).text();
 }
+
+MLUOPS_MEMBERS(mluopsConvexIouProblem, MLUOPS_AT(shape.dtype), MLUOPS_AT(shape.n), MLUOPS_AT(shape.k),
+               MLUOPS_AT(pointsets), MLUOPS_AT(polygons), MLUOPS_AT(ious))
+
+MLUOPS_MEMBERS(mluopsConvexGiouProblem, MLUOPS_AT(shape.dtype), MLUOPS_AT(shape.n), MLUOPS_AT(pointsets),
+               MLUOPS_AT(polygons), MLUOPS_AT(giou), MLUOPS_AT(grad_pointsets))
+
+MLUOPS_MEMBERS(mluopsMinAreaPolygonsProblem, MLUOPS_AT(shape.dtype), MLUOPS_AT(shape.n), MLUOPS_AT(pointsets),
+               MLUOPS_AT(polygons))
+
+MLUOPS_MEMBERS(mluopsPointsInPolygonsProblem, MLUOPS_AT(shape.dtype), MLUOPS_AT(shape.n), MLUOPS_AT(shape.m),
+               MLUOPS_AT(points), MLUOPS_AT(polygons), MLUOPS_AT(inside))
 
 }  // namespace mluops::op

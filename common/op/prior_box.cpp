@@ -2,6 +2,7 @@
 #include "common/op/prior_box.h"
 
 #include "common/case_text.h"
+#include "common/members.h"
 
 namespace mluops::op {
 
@@ -92,5 +93,11 @@ std::string case_keys(const mluopsPriorBoxProblem& p) {
       .scalar("offset", p.offset, p.shape.dtype)("clip", p.clip)("minmax", p.min_max_order)
       .text();
 }
+
+MLUOPS_MEMBERS(mluopsPriorBoxProblem, MLUOPS_AT(shape.dtype), MLUOPS_AT(shape.sizes), MLUOPS_AT(shape.ratios),
+               MLUOPS_AT(shape.max_sizes), MLUOPS_AT(shape.h), MLUOPS_AT(shape.w), MLUOPS_AT(min_sizes),
+               MLUOPS_AT(aspect_ratios), MLUOPS_AT(variances), MLUOPS_AT(max_sizes), MLUOPS_AT(output), MLUOPS_AT(var),
+               MLUOPS_AT(im_height), MLUOPS_AT(im_width), MLUOPS_AT(step_h), MLUOPS_AT(step_w), MLUOPS_AT(offset),
+               MLUOPS_AT(clip), MLUOPS_AT(min_max_order))
 
 }  // namespace mluops::op

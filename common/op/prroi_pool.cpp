@@ -2,6 +2,7 @@
 #include "common/op/prroi_pool.h"
 
 #include "common/case_text.h"
+#include "common/members.h"
 #include "common/op/rois.h"
 
 namespace mluops::op {
@@ -138,5 +139,16 @@ std::string case_keys(const mluopsPrRoiPoolBackwardProblem& p) {
                                                                                                 : "both")
       .text();
 }
+
+MLUOPS_MEMBERS(mluopsPrRoiPoolForwardProblem, MLUOPS_AT(shape.dtype), MLUOPS_AT(shape.batch), MLUOPS_AT(shape.h),
+               MLUOPS_AT(shape.w), MLUOPS_AT(shape.c), MLUOPS_AT(shape.rois), MLUOPS_AT(shape.pooled_h),
+               MLUOPS_AT(shape.pooled_w), MLUOPS_AT(shape.spatial_scale), MLUOPS_AT(input), MLUOPS_AT(rois),
+               MLUOPS_AT(output), MLUOPS_AT(layout), MLUOPS_AT(exact_spatial_scale))
+
+MLUOPS_MEMBERS(mluopsPrRoiPoolBackwardProblem, MLUOPS_AT(shape.dtype), MLUOPS_AT(shape.batch), MLUOPS_AT(shape.h),
+               MLUOPS_AT(shape.w), MLUOPS_AT(shape.c), MLUOPS_AT(shape.rois), MLUOPS_AT(shape.pooled_h),
+               MLUOPS_AT(shape.pooled_w), MLUOPS_AT(shape.spatial_scale), MLUOPS_AT(grad_output), MLUOPS_AT(input),
+               MLUOPS_AT(rois), MLUOPS_AT(grad_input), MLUOPS_AT(grad_rois), MLUOPS_AT(layout),
+               MLUOPS_AT(exact_spatial_scale))
 
 }  // namespace mluops::op

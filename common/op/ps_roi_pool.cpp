@@ -2,6 +2,7 @@
 #include "common/op/ps_roi_pool.h"
 
 #include "common/case_text.h"
+#include "common/members.h"
 #include "common/op/rois.h"
 
 namespace mluops::op {
@@ -192,5 +193,15 @@ std::string case_keys(const mluopsPsRoiPoolBackwardProblem& p) {
       .scalar("scale", p.exact_spatial_scale, p.shape.dtype)("mapping", p.mapping_channel != nullptr ? 1 : 0)
       .text();
 }
+
+MLUOPS_MEMBERS(mluopsPsRoiPoolForwardProblem, MLUOPS_AT(shape.dtype), MLUOPS_AT(shape.batch), MLUOPS_AT(shape.h),
+               MLUOPS_AT(shape.w), MLUOPS_AT(shape.rois), MLUOPS_AT(shape.pooled_h), MLUOPS_AT(shape.pooled_w),
+               MLUOPS_AT(shape.output_dim), MLUOPS_AT(shape.spatial_scale), MLUOPS_AT(input), MLUOPS_AT(rois),
+               MLUOPS_AT(output), MLUOPS_AT(mapping_channel), MLUOPS_AT(layout), MLUOPS_AT(exact_spatial_scale))
+
+MLUOPS_MEMBERS(mluopsPsRoiPoolBackwardProblem, MLUOPS_AT(shape.dtype), MLUOPS_AT(shape.batch), MLUOPS_AT(shape.h),
+               MLUOPS_AT(shape.w), MLUOPS_AT(shape.rois), MLUOPS_AT(shape.pooled_h), MLUOPS_AT(shape.pooled_w),
+               MLUOPS_AT(shape.output_dim), MLUOPS_AT(shape.spatial_scale), MLUOPS_AT(grad_output), MLUOPS_AT(rois),
+               MLUOPS_AT(mapping_channel), MLUOPS_AT(grad_input), MLUOPS_AT(layout), MLUOPS_AT(exact_spatial_scale))
 
 }  // namespace mluops::op

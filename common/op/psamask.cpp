@@ -2,6 +2,7 @@
 #include "common/op/psamask.h"
 
 #include "common/case_text.h"
+#include "common/members.h"
 
 namespace mluops::op {
 
@@ -80,5 +81,13 @@ std::string case_keys(const mluopsPsamaskBackwardProblem& p) {
              "type", p.shape.psa_type)
       .text();
 }
+
+MLUOPS_MEMBERS(mluopsPsamaskForwardProblem, MLUOPS_AT(shape.dtype), MLUOPS_AT(shape.n), MLUOPS_AT(shape.h),
+               MLUOPS_AT(shape.w), MLUOPS_AT(shape.h_mask), MLUOPS_AT(shape.w_mask), MLUOPS_AT(shape.psa_type),
+               MLUOPS_AT(x), MLUOPS_AT(y), MLUOPS_AT(layout))
+
+MLUOPS_MEMBERS(mluopsPsamaskBackwardProblem, MLUOPS_AT(shape.dtype), MLUOPS_AT(shape.n), MLUOPS_AT(shape.h),
+               MLUOPS_AT(shape.w), MLUOPS_AT(shape.h_mask), MLUOPS_AT(shape.w_mask), MLUOPS_AT(shape.psa_type),
+               MLUOPS_AT(dy), MLUOPS_AT(dx), MLUOPS_AT(layout))
 
 }  // namespace mluops::op

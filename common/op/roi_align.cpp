@@ -2,6 +2,7 @@
 #include "common/op/roi_align.h"
 
 #include "common/case_text.h"
+#include "common/members.h"
 #include "common/op/rois.h"
 
 namespace mluops::op {
@@ -220,5 +221,18 @@ std::string case_keys(const mluopsRoiAlignBackwardProblem& p) {
           "aligned", p.shape.aligned)("pool", p.shape.mean != 0 ? "mean" : "greatest")
       .text();
 }
+
+MLUOPS_MEMBERS(mluopsRoiAlignForwardProblem, MLUOPS_AT(shape.dtype), MLUOPS_AT(shape.batch), MLUOPS_AT(shape.h),
+               MLUOPS_AT(shape.w), MLUOPS_AT(shape.c), MLUOPS_AT(shape.rois), MLUOPS_AT(shape.pooled_h),
+               MLUOPS_AT(shape.pooled_w), MLUOPS_AT(shape.spatial_scale), MLUOPS_AT(shape.sampling_ratio),
+               MLUOPS_AT(shape.aligned), MLUOPS_AT(shape.mean), MLUOPS_AT(input), MLUOPS_AT(rois), MLUOPS_AT(output),
+               MLUOPS_AT(argmax_x), MLUOPS_AT(argmax_y), MLUOPS_AT(layout), MLUOPS_AT(exact_spatial_scale))
+
+MLUOPS_MEMBERS(mluopsRoiAlignBackwardProblem, MLUOPS_AT(shape.dtype), MLUOPS_AT(shape.batch), MLUOPS_AT(shape.h),
+               MLUOPS_AT(shape.w), MLUOPS_AT(shape.c), MLUOPS_AT(shape.rois), MLUOPS_AT(shape.pooled_h),
+               MLUOPS_AT(shape.pooled_w), MLUOPS_AT(shape.spatial_scale), MLUOPS_AT(shape.sampling_ratio),
+               MLUOPS_AT(shape.aligned), MLUOPS_AT(shape.mean), MLUOPS_AT(grad_output), MLUOPS_AT(rois),
+               MLUOPS_AT(argmax_x), MLUOPS_AT(argmax_y), MLUOPS_AT(grad_input), MLUOPS_AT(layout),
+               MLUOPS_AT(exact_spatial_scale))
 
 }  // namespace mluops::op

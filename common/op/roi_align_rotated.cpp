@@ -2,6 +2,7 @@
 #include "common/op/roi_align_rotated.h"
 
 #include "common/case_text.h"
+#include "common/members.h"
 #include "common/op/rois.h"
 
 namespace mluops::op {
@@ -129,5 +130,17 @@ std::string case_keys(const mluopsRoiAlignRotatedBackwardProblem& p) {
           "clockwise", p.shape.clockwise)
       .text();
 }
+
+MLUOPS_MEMBERS(mluopsRoiAlignRotatedForwardProblem, MLUOPS_AT(shape.dtype), MLUOPS_AT(shape.batch), MLUOPS_AT(shape.h),
+               MLUOPS_AT(shape.w), MLUOPS_AT(shape.c), MLUOPS_AT(shape.rois), MLUOPS_AT(shape.pooled_h),
+               MLUOPS_AT(shape.pooled_w), MLUOPS_AT(shape.spatial_scale), MLUOPS_AT(shape.sample_ratio),
+               MLUOPS_AT(shape.aligned), MLUOPS_AT(shape.clockwise), MLUOPS_AT(input), MLUOPS_AT(rois),
+               MLUOPS_AT(output), MLUOPS_AT(layout), MLUOPS_AT(exact_spatial_scale))
+
+MLUOPS_MEMBERS(mluopsRoiAlignRotatedBackwardProblem, MLUOPS_AT(shape.dtype), MLUOPS_AT(shape.batch), MLUOPS_AT(shape.h),
+               MLUOPS_AT(shape.w), MLUOPS_AT(shape.c), MLUOPS_AT(shape.rois), MLUOPS_AT(shape.pooled_h),
+               MLUOPS_AT(shape.pooled_w), MLUOPS_AT(shape.spatial_scale), MLUOPS_AT(shape.sample_ratio),
+               MLUOPS_AT(shape.aligned), MLUOPS_AT(shape.clockwise), MLUOPS_AT(grad_output), MLUOPS_AT(rois),
+               MLUOPS_AT(grad_input), MLUOPS_AT(layout), MLUOPS_AT(exact_spatial_scale))
 
 }  // namespace mluops::op

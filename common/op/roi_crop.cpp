@@ -2,6 +2,7 @@
 #include "common/op/roi_crop.h"
 
 #include "common/case_text.h"
+#include "common/members.h"
 
 namespace mluops::op {
 
@@ -99,5 +100,14 @@ std::string case_keys(const mluopsRoiCropBackwardProblem& p) {
              "grids", p.shape.grids / p.shape.batch)("oh", p.shape.out_h)("ow", p.shape.out_w)
       .text();
 }
+
+MLUOPS_MEMBERS(mluopsRoiCropForwardProblem, MLUOPS_AT(shape.dtype), MLUOPS_AT(shape.batch), MLUOPS_AT(shape.h),
+               MLUOPS_AT(shape.w), MLUOPS_AT(shape.c), MLUOPS_AT(shape.grids), MLUOPS_AT(shape.out_h),
+               MLUOPS_AT(shape.out_w), MLUOPS_AT(input), MLUOPS_AT(grid), MLUOPS_AT(output), MLUOPS_AT(layout))
+
+MLUOPS_MEMBERS(mluopsRoiCropBackwardProblem, MLUOPS_AT(shape.dtype), MLUOPS_AT(shape.batch), MLUOPS_AT(shape.h),
+               MLUOPS_AT(shape.w), MLUOPS_AT(shape.c), MLUOPS_AT(shape.grids), MLUOPS_AT(shape.out_h),
+               MLUOPS_AT(shape.out_w), MLUOPS_AT(grad_output), MLUOPS_AT(grid), MLUOPS_AT(grad_input),
+               MLUOPS_AT(layout))
 
 }  // namespace mluops::op

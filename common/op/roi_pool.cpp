@@ -2,6 +2,7 @@
 #include "common/op/roi_pool.h"
 
 #include "common/case_text.h"
+#include "common/members.h"
 #include "common/op/rois.h"
 
 namespace mluops::op {
@@ -149,5 +150,15 @@ std::string case_keys(const mluopsRoiPoolBackwardProblem& p) {
       .scalar("scale", p.exact_spatial_scale, p.shape.dtype)
       .text();
 }
+
+MLUOPS_MEMBERS(mluopsRoiPoolForwardProblem, MLUOPS_AT(shape.dtype), MLUOPS_AT(shape.batch), MLUOPS_AT(shape.h),
+               MLUOPS_AT(shape.w), MLUOPS_AT(shape.c), MLUOPS_AT(shape.rois), MLUOPS_AT(shape.pooled_h),
+               MLUOPS_AT(shape.pooled_w), MLUOPS_AT(shape.spatial_scale), MLUOPS_AT(input), MLUOPS_AT(rois),
+               MLUOPS_AT(output), MLUOPS_AT(argmax), MLUOPS_AT(layout), MLUOPS_AT(exact_spatial_scale))
+
+MLUOPS_MEMBERS(mluopsRoiPoolBackwardProblem, MLUOPS_AT(shape.dtype), MLUOPS_AT(shape.batch), MLUOPS_AT(shape.h),
+               MLUOPS_AT(shape.w), MLUOPS_AT(shape.c), MLUOPS_AT(shape.rois), MLUOPS_AT(shape.pooled_h),
+               MLUOPS_AT(shape.pooled_w), MLUOPS_AT(shape.spatial_scale), MLUOPS_AT(grad_output), MLUOPS_AT(rois),
+               MLUOPS_AT(argmax), MLUOPS_AT(grad_input), MLUOPS_AT(layout), MLUOPS_AT(exact_spatial_scale))
 
 }  // namespace mluops::op

@@ -4,6 +4,7 @@
 #include <limits>
 
 #include "common/case_text.h"
+#include "common/members.h"
 
 namespace mluops::op {
 
@@ -172,5 +173,15 @@ std::string case_keys(const mluopsRoiAwarePool3dBackwardProblem& p) {
              "z", p.shape.z)("s", p.shape.most)("mean", p.shape.mean)
       .text();
 }
+
+MLUOPS_MEMBERS(mluopsRoiAwarePool3dForwardProblem, MLUOPS_AT(shape.dtype), MLUOPS_AT(shape.n), MLUOPS_AT(shape.points),
+               MLUOPS_AT(shape.c), MLUOPS_AT(shape.most), MLUOPS_AT(shape.x), MLUOPS_AT(shape.y), MLUOPS_AT(shape.z),
+               MLUOPS_AT(shape.mean), MLUOPS_AT(rois), MLUOPS_AT(pts), MLUOPS_AT(pts_feature), MLUOPS_AT(argmax),
+               MLUOPS_AT(pts_idx_of_voxels), MLUOPS_AT(pooled_features))
+
+MLUOPS_MEMBERS(mluopsRoiAwarePool3dBackwardProblem, MLUOPS_AT(shape.dtype), MLUOPS_AT(shape.n), MLUOPS_AT(shape.points),
+               MLUOPS_AT(shape.c), MLUOPS_AT(shape.most), MLUOPS_AT(shape.x), MLUOPS_AT(shape.y), MLUOPS_AT(shape.z),
+               MLUOPS_AT(shape.mean), MLUOPS_AT(pts_idx_of_voxels), MLUOPS_AT(argmax), MLUOPS_AT(grad_output),
+               MLUOPS_AT(grad_input))
 
 }  // namespace mluops::op

@@ -2,6 +2,7 @@
 #include "common/op/roipoint_pool3d.h"
 
 #include "common/case_text.h"
+#include "common/members.h"
 
 namespace mluops::op {
 
@@ -79,5 +80,9 @@ Status check_roipoint_pool3d_workspace(const RoipointPool3dArgs& args, std::size
 std::string case_keys(const mluopsRoiPointPool3dProblem& p) {
   return CaseKeys()("b", p.shape.b)("n", p.shape.n)("m", p.shape.m)("c", p.shape.c)("s", p.shape.samples).text();
 }
+
+MLUOPS_MEMBERS(mluopsRoiPointPool3dProblem, MLUOPS_AT(shape.dtype), MLUOPS_AT(shape.b), MLUOPS_AT(shape.n),
+               MLUOPS_AT(shape.m), MLUOPS_AT(shape.c), MLUOPS_AT(shape.samples), MLUOPS_AT(points),
+               MLUOPS_AT(point_features), MLUOPS_AT(boxes3d), MLUOPS_AT(pooled_features), MLUOPS_AT(pooled_empty_flag))
 
 }  // namespace mluops::op

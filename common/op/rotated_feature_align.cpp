@@ -2,6 +2,7 @@
 #include "common/op/rotated_feature_align.h"
 
 #include "common/case_text.h"
+#include "common/members.h"
 
 namespace mluops::op {
 
@@ -172,5 +173,15 @@ std::string case_keys(const mluopsRotatedFeatureAlignBackwardProblem& p) {
       .scalar("scale", p.exact_spatial_scale, p.shape.dtype)("points", p.shape.points)
       .text();
 }
+
+MLUOPS_MEMBERS(mluopsRotatedFeatureAlignForwardProblem, MLUOPS_AT(shape.dtype), MLUOPS_AT(shape.batch),
+               MLUOPS_AT(shape.h), MLUOPS_AT(shape.w), MLUOPS_AT(shape.c), MLUOPS_AT(shape.spatial_scale),
+               MLUOPS_AT(shape.points), MLUOPS_AT(input), MLUOPS_AT(bboxes), MLUOPS_AT(output), MLUOPS_AT(layout),
+               MLUOPS_AT(exact_spatial_scale))
+
+MLUOPS_MEMBERS(mluopsRotatedFeatureAlignBackwardProblem, MLUOPS_AT(shape.dtype), MLUOPS_AT(shape.batch),
+               MLUOPS_AT(shape.h), MLUOPS_AT(shape.w), MLUOPS_AT(shape.c), MLUOPS_AT(shape.spatial_scale),
+               MLUOPS_AT(shape.points), MLUOPS_AT(grad_output), MLUOPS_AT(bboxes), MLUOPS_AT(grad_input),
+               MLUOPS_AT(layout), MLUOPS_AT(exact_spatial_scale))
 
 }  // namespace mluops::op

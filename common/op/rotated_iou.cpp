@@ -2,6 +2,7 @@
 #include "common/op/rotated_iou.h"
 
 #include "common/case_text.h"
+#include "common/members.h"
 
 namespace mluops::op {
 
@@ -82,5 +83,12 @@ std::string case_keys(const mluopsRotatedIouForwardProblem& p) {
 std::string case_keys(const mluopsRotatedIouBackwardProblem& p) {
   return CaseKeys()("b", 1)("n", p.shape.count)("numbers", p.shape.numbers).text();
 }
+
+MLUOPS_MEMBERS(mluopsRotatedIouForwardProblem, MLUOPS_AT(shape.dtype), MLUOPS_AT(shape.count), MLUOPS_AT(shape.numbers),
+               MLUOPS_AT(box1), MLUOPS_AT(box2), MLUOPS_AT(ious))
+
+MLUOPS_MEMBERS(mluopsRotatedIouBackwardProblem, MLUOPS_AT(shape.dtype), MLUOPS_AT(shape.count),
+               MLUOPS_AT(shape.numbers), MLUOPS_AT(grad_ious), MLUOPS_AT(box1), MLUOPS_AT(box2), MLUOPS_AT(grad_box1),
+               MLUOPS_AT(grad_box2))
 
 }  // namespace mluops::op

@@ -2,6 +2,7 @@
 #include "common/op/sync_batch_norm.h"
 
 #include "common/case_text.h"
+#include "common/members.h"
 
 namespace mluops::op {
 
@@ -366,5 +367,25 @@ std::string case_keys(const mluopsSyncBatchNormBackwardElemtProblem& p) {
                                                                                                  p.processes)
       .text();
 }
+
+MLUOPS_MEMBERS(mluopsSyncBatchNormStatsProblem, MLUOPS_AT(shape.dtype), MLUOPS_AT(shape.rows), MLUOPS_AT(shape.c),
+               MLUOPS_AT(shape.eps), MLUOPS_AT(x), MLUOPS_AT(mean), MLUOPS_AT(invstd), MLUOPS_AT(exact_eps))
+
+MLUOPS_MEMBERS(mluopsSyncBatchNormGatherStatsProblem, MLUOPS_AT(shape.dtype), MLUOPS_AT(shape.processes),
+               MLUOPS_AT(shape.c), MLUOPS_AT(shape.momentum), MLUOPS_AT(shape.eps), MLUOPS_AT(mean_all),
+               MLUOPS_AT(invstd_all), MLUOPS_AT(moving_mean), MLUOPS_AT(moving_var), MLUOPS_AT(count_all),
+               MLUOPS_AT(mean), MLUOPS_AT(invstd), MLUOPS_AT(exact_momentum), MLUOPS_AT(exact_eps))
+
+MLUOPS_MEMBERS(mluopsSyncBatchNormElemtProblem, MLUOPS_AT(shape.dtype), MLUOPS_AT(shape.rows), MLUOPS_AT(shape.c),
+               MLUOPS_AT(x), MLUOPS_AT(mean), MLUOPS_AT(invstd), MLUOPS_AT(filter), MLUOPS_AT(bias), MLUOPS_AT(y))
+
+MLUOPS_MEMBERS(mluopsSyncBatchNormBackwardReduceProblem, MLUOPS_AT(shape.dtype), MLUOPS_AT(shape.rows),
+               MLUOPS_AT(shape.c), MLUOPS_AT(dz), MLUOPS_AT(x), MLUOPS_AT(mean), MLUOPS_AT(invstd), MLUOPS_AT(dfilter),
+               MLUOPS_AT(dbias), MLUOPS_AT(sum_dy), MLUOPS_AT(sum_dy_xmu))
+
+MLUOPS_MEMBERS(mluopsSyncBatchNormBackwardElemtProblem, MLUOPS_AT(shape.dtype), MLUOPS_AT(shape.rows),
+               MLUOPS_AT(shape.c), MLUOPS_AT(diff_y), MLUOPS_AT(x), MLUOPS_AT(mean), MLUOPS_AT(invstd),
+               MLUOPS_AT(filter), MLUOPS_AT(sum_dy), MLUOPS_AT(sum_dy_xmu), MLUOPS_AT(count), MLUOPS_AT(processes),
+               MLUOPS_AT(diff_x))
 
 }  // namespace mluops::op

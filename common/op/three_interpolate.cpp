@@ -2,6 +2,7 @@
 #include "common/op/three_interpolate.h"
 
 #include "common/case_text.h"
+#include "common/members.h"
 
 namespace mluops::op {
 
@@ -130,5 +131,17 @@ std::string case_keys(const mluopsThreeInterpolateBackwardProblem& p) {
 std::string case_keys(const mluopsThreeInterpolateBackwardWeightProblem& p) {
   return CaseKeys()("b", p.shape.b)("c", p.shape.c)("m", p.shape.m)("n", p.shape.n).text();
 }
+
+MLUOPS_MEMBERS(mluopsThreeInterpolateForwardProblem, MLUOPS_AT(shape.dtype), MLUOPS_AT(shape.b), MLUOPS_AT(shape.c),
+               MLUOPS_AT(shape.m), MLUOPS_AT(shape.n), MLUOPS_AT(features), MLUOPS_AT(indices), MLUOPS_AT(weights),
+               MLUOPS_AT(output))
+
+MLUOPS_MEMBERS(mluopsThreeInterpolateBackwardProblem, MLUOPS_AT(shape.dtype), MLUOPS_AT(shape.b), MLUOPS_AT(shape.c),
+               MLUOPS_AT(shape.m), MLUOPS_AT(shape.n), MLUOPS_AT(grad_output), MLUOPS_AT(indices), MLUOPS_AT(weights),
+               MLUOPS_AT(grad_features))
+
+MLUOPS_MEMBERS(mluopsThreeInterpolateBackwardWeightProblem, MLUOPS_AT(shape.dtype), MLUOPS_AT(shape.b),
+               MLUOPS_AT(shape.c), MLUOPS_AT(shape.m), MLUOPS_AT(shape.n), MLUOPS_AT(grad_output), MLUOPS_AT(features),
+               MLUOPS_AT(indices), MLUOPS_AT(grad_weights))
 
 }  // namespace mluops::op

@@ -2,6 +2,7 @@
 #include "common/op/three_nn.h"
 
 #include "common/case_text.h"
+#include "common/members.h"
 
 namespace mluops::op {
 
@@ -52,5 +53,8 @@ Status check_three_nn_forward_workspace(const ThreeNnForwardArgs& args, std::siz
 std::string case_keys(const mluopsThreeNNForwardProblem& p) {
   return CaseKeys()("b", p.shape.b)("n", p.shape.n)("m", p.shape.m).text();
 }
+
+MLUOPS_MEMBERS(mluopsThreeNNForwardProblem, MLUOPS_AT(shape.dtype), MLUOPS_AT(shape.b), MLUOPS_AT(shape.n),
+               MLUOPS_AT(shape.m), MLUOPS_AT(unknown), MLUOPS_AT(known), MLUOPS_AT(dist2), MLUOPS_AT(idx))
 
 }  // namespace mluops::op

@@ -2,6 +2,7 @@
 #include "common/op/tin_shift.h"
 
 #include "common/case_text.h"
+#include "common/members.h"
 
 namespace mluops::op {
 
@@ -89,5 +90,13 @@ std::string case_keys(const mluopsTinShiftForwardProblem& p) {
 std::string case_keys(const mluopsTinShiftBackwardProblem& p) {
   return CaseKeys()("n", p.shape.n)("t", p.shape.t)("c", p.shape.c)("p", p.shape.pixels)("g", p.shape.groups).text();
 }
+
+MLUOPS_MEMBERS(mluopsTinShiftForwardProblem, MLUOPS_AT(shape.dtype), MLUOPS_AT(shape.n), MLUOPS_AT(shape.t),
+               MLUOPS_AT(shape.c), MLUOPS_AT(shape.pixels), MLUOPS_AT(shape.groups), MLUOPS_AT(input),
+               MLUOPS_AT(shifts), MLUOPS_AT(output))
+
+MLUOPS_MEMBERS(mluopsTinShiftBackwardProblem, MLUOPS_AT(shape.dtype), MLUOPS_AT(shape.n), MLUOPS_AT(shape.t),
+               MLUOPS_AT(shape.c), MLUOPS_AT(shape.pixels), MLUOPS_AT(shape.groups), MLUOPS_AT(grad_output),
+               MLUOPS_AT(shifts), MLUOPS_AT(grad_input))
 
 }  // namespace mluops::op

@@ -2,6 +2,7 @@
 #include "common/op/upfirdn2d.h"
 
 #include "common/case_text.h"
+#include "common/members.h"
 
 namespace mluops::op {
 
@@ -96,5 +97,12 @@ std::string case_keys(const mluopsUpfirdn2dProblem& p) {
       .scalar("gain", p.gain, p.shape.dtype)
       .text();
 }
+
+MLUOPS_MEMBERS(mluopsUpfirdn2dProblem, MLUOPS_AT(shape.dtype), MLUOPS_AT(shape.n), MLUOPS_AT(shape.h),
+               MLUOPS_AT(shape.w), MLUOPS_AT(shape.c), MLUOPS_AT(shape.fh), MLUOPS_AT(shape.fw), MLUOPS_AT(shape.out_h),
+               MLUOPS_AT(shape.out_w), MLUOPS_AT(shape.up_x), MLUOPS_AT(shape.up_y), MLUOPS_AT(shape.down_x),
+               MLUOPS_AT(shape.down_y), MLUOPS_AT(shape.pad_x0), MLUOPS_AT(shape.pad_x1), MLUOPS_AT(shape.pad_y0),
+               MLUOPS_AT(shape.pad_y1), MLUOPS_AT(shape.flip_filter), MLUOPS_AT(input), MLUOPS_AT(filter),
+               MLUOPS_AT(output), MLUOPS_AT(layout), MLUOPS_AT(gain))
 
 }  // namespace mluops::op

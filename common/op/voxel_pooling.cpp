@@ -2,6 +2,7 @@
 #include "common/op/voxel_pooling.h"
 
 #include "common/case_text.h"
+#include "common/members.h"
 
 namespace mluops::op {
 
@@ -70,5 +71,9 @@ std::string case_keys(const mluopsVoxelPoolingForwardProblem& p) {
                                                                                                              p.shape.z)
       .text();
 }
+
+MLUOPS_MEMBERS(mluopsVoxelPoolingForwardProblem, MLUOPS_AT(shape.dtype), MLUOPS_AT(shape.batch),
+               MLUOPS_AT(shape.points), MLUOPS_AT(shape.c), MLUOPS_AT(shape.x), MLUOPS_AT(shape.y), MLUOPS_AT(shape.z),
+               MLUOPS_AT(geom_xyz), MLUOPS_AT(input), MLUOPS_AT(output), MLUOPS_AT(pos_memo))
 
 }  // namespace mluops::op

@@ -4,6 +4,7 @@
 #include <limits>
 
 #include "common/case_text.h"
+#include "common/members.h"
 
 namespace mluops::op {
 
@@ -128,5 +129,14 @@ std::string case_keys(const mluopsVoxelizationProblem& p) {
 std::string case_keys(const mluopsDynamicVoxelizeProblem& p) {
   return CaseKeys()("n", p.shape.n)("f", p.shape.features).text();
 }
+
+MLUOPS_MEMBERS(mluopsVoxelizationProblem, MLUOPS_AT(shape.dtype), MLUOPS_AT(shape.n), MLUOPS_AT(shape.features),
+               MLUOPS_AT(shape.max_points), MLUOPS_AT(shape.max_voxels), MLUOPS_AT(points), MLUOPS_AT(voxel_size),
+               MLUOPS_AT(coors_range), MLUOPS_AT(voxels), MLUOPS_AT(coors), MLUOPS_AT(num_points_per_voxel),
+               MLUOPS_AT(voxel_num))
+
+MLUOPS_MEMBERS(mluopsDynamicVoxelizeProblem, MLUOPS_AT(shape.dtype), MLUOPS_AT(shape.n), MLUOPS_AT(shape.features),
+               MLUOPS_AT(shape.max_points), MLUOPS_AT(shape.max_voxels), MLUOPS_AT(points), MLUOPS_AT(voxel_size),
+               MLUOPS_AT(coors_range), MLUOPS_AT(coors))
 
 }  // namespace mluops::op

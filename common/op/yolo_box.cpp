@@ -2,6 +2,7 @@
 #include "common/op/yolo_box.h"
 
 #include "common/case_text.h"
+#include "common/members.h"
 
 namespace mluops::op {
 
@@ -96,5 +97,10 @@ std::string case_keys(const mluopsYoloBoxProblem& p) {
                                                                                                             p.iou_aware)
       .text();
 }
+
+MLUOPS_MEMBERS(mluopsYoloBoxProblem, MLUOPS_AT(shape.dtype), MLUOPS_AT(shape.n), MLUOPS_AT(shape.anchors),
+               MLUOPS_AT(shape.classes), MLUOPS_AT(shape.h), MLUOPS_AT(shape.w), MLUOPS_AT(x), MLUOPS_AT(img_size),
+               MLUOPS_AT(anchors), MLUOPS_AT(boxes), MLUOPS_AT(scores), MLUOPS_AT(conf_thresh), MLUOPS_AT(scale),
+               MLUOPS_AT(iou_aware_factor), MLUOPS_AT(downsample_ratio), MLUOPS_AT(clip_bbox), MLUOPS_AT(iou_aware))
 
 }  // namespace mluops::op

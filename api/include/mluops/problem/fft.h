@@ -10,8 +10,8 @@
 extern "C" {
 #endif
 
-/** Where signals lie: element (b, i, j) at b * batch + i * row + j * column; in elements of the tensor's own type. Of a
- *  signal rows * columns are there. */
+/** Where signals lie: element (b, i, j) at b * batch + i * row + j * column; in elements of the tensor's own type. Of
+ *  a signal rows * columns are there. */
 typedef struct mluopsFftLayout {
   int64_t rows, columns;
   int64_t batch, row, column;
