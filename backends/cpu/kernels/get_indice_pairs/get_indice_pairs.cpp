@@ -5,10 +5,14 @@
 // what is moved (outputs.h; submanifold: the inputs), their numbers the ranks of their places. Then the pairs: a task
 // has an offset, walks over both sets side by side, marks the inputs that have an output and writes them in order into
 // its part of indice_pairs; where the outputs are the inputs, an offset finds those of its mirror image too. With many
-// threads an offset is several tasks: each walks over a range of places, then writes a range of inputs. No grid and no
-// table: memory and time grow with L and the pairs. All is read and written in order but for the marks of inputs that
-// are not sorted, which stay in the second cache. Every step runs in parallel; what is written does not depend on how.
+// threads an offset is several tasks: each walks over a range of places, then counts and writes a range of inputs. No
+// grid and no table: memory and time grow with L and the pairs. All is read and written in order but for the marks of
+// inputs that are not sorted, which stay in the second cache. Every step runs in parallel; what is written does not
+// depend on how.
 #include "mluops/problem/get_indice_pairs.h"
+
+#include <numeric>
+
 #include "backends/cpu/dispatch.h"
 #include "backends/cpu/kernels/get_indice_pairs/grid.h"
 #include "backends/cpu/kernels/get_indice_pairs/inputs.h"
@@ -26,48 +30,43 @@ namespace {
 using Problem = mluopsGetIndicePairsProblem;
 
 /// The pairs of an offset, in no order: a mark for each input that has an output, and which output. Several tasks find
-/// the pairs, each with marks of its own, and then write those of a range of inputs each.
+/// the pairs, those of an input all in one of them, and then count and write those of a range of inputs each.
 struct Found {
-  std::int64_t parts, marks;  ///< tasks; words of a task's marks
-  std::uint64_t* marked;      ///< [parts, marks]
-  std::int32_t* counts;       ///< [parts, parts]: marks of a task in each range
-  std::int32_t* output;       ///< [inputs]
+  std::int64_t parts, groups;  ///< tasks; groups of 64 inputs
+  std::uint64_t* marked;       ///< [groups,8]: a byte for each input, so that tasks share no element
+  std::int32_t* counts;        ///< [parts]: marks in each range
+  std::int32_t* output;        ///< [inputs]
 
   Found(Allocator& allocator, std::int64_t inputs, std::int64_t number_of_parts)
       : parts(number_of_parts),
-        marks(ceil_div(inputs, 64)),
-        marked(allocator.allocate<std::uint64_t>(parts, marks)),
-        counts(allocator.allocate<std::int32_t>(parts, parts)),
+        groups(ceil_div(inputs, 64)),
+        marked(allocator.allocate<std::uint64_t>(groups, 8)),
+        counts(allocator.allocate<std::int32_t>(parts)),
         output(allocator.allocate<std::int32_t>(inputs)) {}
 
-  void clear(std::int64_t part) const { std::fill_n(marked + part * marks, marks, 0); }
-  void add(std::int64_t part, std::int32_t input, std::int32_t its_output) const {
-    marked[part * marks + input / 64] |= std::uint64_t{1} << input % 64;
+  /// First group of a range of inputs.
+  std::int64_t begin(std::int64_t range) const { return range * groups / parts; }
+  void clear(std::int64_t range) const { std::fill(marked + 8 * begin(range), marked + 8 * begin(range + 1), 0); }
+  void add(std::int32_t input, std::int32_t its_output) const {
+    reinterpret_cast<unsigned char*>(marked)[input] = 1;
     output[input] = its_output;
   }
-  /// First mark of a range of inputs.
-  std::int64_t begin(std::int64_t range) const { return range * marks / parts; }
-  /// Inputs that a task or another has marked.
-  std::uint64_t any(std::int64_t mark) const {
-    std::uint64_t bits = 0;
-    for (std::int64_t part = 0; part < parts; ++part) bits |= marked[part * marks + mark];
-    return bits;
+  /// The marks of a group, a bit for each.
+  std::uint64_t bits(std::int64_t group) const {
+    static_assert(std::endian::native == std::endian::little);
+    constexpr std::uint64_t kLowestBits = 0x0102040810204080;  // moves those of all bytes into the highest byte
+    std::uint64_t all = 0;
+    for (std::int64_t i = 0; i < 8; ++i) all |= marked[8 * group + i] * kLowestBits >> 56 << 8 * i;
+    return all;
   }
-  void count(std::int64_t part) const {
-    for (std::int64_t range = 0; range < parts; ++range) {
-      std::int32_t sum = 0;
-      for (std::int64_t i = begin(range); i < begin(range + 1); ++i) sum += std::popcount(marked[part * marks + i]);
-      counts[part * parts + range] = sum;
-    }
+  void count(std::int64_t range) const {
+    constexpr std::uint64_t kOnes = 0x0101010101010101;  // adds all bytes up in the highest
+    std::uint64_t sum = 0;
+    for (std::int64_t i = 8 * begin(range); i < 8 * begin(range + 1); ++i) sum += marked[i] * kOnes >> 56;
+    counts[range] = static_cast<std::int32_t>(sum);
   }
   /// Pairs in ranges [0, end).
-  std::int64_t before(std::int64_t end) const {
-    std::int64_t sum = 0;
-    for (std::int64_t part = 0; part < parts; ++part) {
-      for (std::int64_t range = 0; range < end; ++range) sum += counts[part * parts + range];
-    }
-    return sum;
-  }
+  std::int64_t before(std::int64_t end) const { return std::accumulate(counts, counts + end, std::int64_t{0}); }
 };
 
 /// An offset and its mirror image.
@@ -173,9 +172,9 @@ void write_pairs(const Problem& p, const Found& found, std::int64_t offset, std:
   std::int32_t* const inputs = p.indice_pairs + 2 * offset * places;
   std::int32_t* const outputs = inputs + places;
   std::int64_t at = found.before(range);
-  for (std::int64_t mark = found.begin(range); mark < found.begin(range + 1); ++mark) {
-    for (std::uint64_t bits = found.any(mark); bits != 0; bits &= bits - 1) {
-      const std::int64_t input = mark * 64 + std::countr_zero(bits);
+  for (std::int64_t group = found.begin(range); group < found.begin(range + 1); ++group) {
+    for (std::uint64_t bits = found.bits(group); bits != 0; bits &= bits - 1) {
+      const std::int64_t input = group * 64 + std::countr_zero(bits);
       inputs[at] = static_cast<std::int32_t>(input);
       outputs[at++] = found.output[input];
     }
@@ -196,12 +195,17 @@ class PairFinder {
   void run() const {
     if (tasks_.each == 1) {
       each([&](std::int64_t offset, std::int64_t, int slot) {
-        find(table(slot), offset, 0);
-        write(table(slot), offset, 0);
+        const FoundTwo found = table(slot);
+        clear(found, 0);
+        find(found, offset, 0);
+        count(found, 0);
+        write(found, offset, 0);
       });
     } else {
+      each([&](std::int64_t offset, std::int64_t range, int) { clear(table(offset), range); });
       each([&](std::int64_t offset, std::int64_t part, int) { find(table(offset), offset, part); });
-      each([&](std::int64_t offset, std::int64_t part, int) { write(table(offset), offset, part); });
+      each([&](std::int64_t offset, std::int64_t range, int) { count(table(offset), range); });
+      each([&](std::int64_t offset, std::int64_t range, int) { write(table(offset), offset, range); });
     }
   }
 
@@ -217,37 +221,41 @@ class PairFinder {
     return arrays_.found.of(static_cast<int>(number), p_.shape.inputs, tasks_.each);
   }
 
+  void clear(const FoundTwo& found, std::int64_t range) const {
+    found.there.clear(range);
+    if (tasks_.mirrored) found.back.clear(range);
+  }
+  void count(const FoundTwo& found, std::int64_t range) const {
+    found.there.count(range);
+    if (tasks_.mirrored) found.back.count(range);
+  }
   void find(const FoundTwo& found, std::int64_t offset, std::int64_t part) const {
     const Step step = grid_.step(offset);
     const Words of_class = arrays_.inputs.of_class(step.its_class, grid_);
     const auto begin = [&](std::int64_t i) { return of_class.begin + i * of_class.count() / tasks_.each; };
     const Words from{begin(part), begin(part + 1)};
-    found.there.clear(part);
     if (tasks_.mirrored) {
-      found.back.clear(part);
-      find_mirrored(found, from, step, part);
-      found.back.count(part);
+      find_mirrored(found, from, step);
     } else {
-      find_one(found.there, from, step, part);
+      find_one(found.there, from, step);
     }
-    found.there.count(part);
   }
-  void find_one(const Found& found, Words from, Step step, std::int64_t part) const {
+  void find_one(const Found& found, Words from, Step step) const {
     const Inputs& inputs = arrays_.inputs;
     const bool same = p_.shape.sub_m != 0;
     walk(from, step.places - step.its_class * grid_.places(), same ? inputs.words() : arrays_.outputs.words(),
          [&](std::int32_t source, std::int32_t target) {
            const std::int32_t output = same ? inputs.last(target) : target;
-           inputs.each(source, [&](std::int32_t input) { found.add(part, input, output); });
+           inputs.each(source, [&](std::int32_t input) { found.add(input, output); });
          });
   }
   /// The mirror image has the same pairs the other way round.
-  void find_mirrored(const FoundTwo& found, Words from, Step step, std::int64_t part) const {
+  void find_mirrored(const FoundTwo& found, Words from, Step step) const {
     const Inputs& inputs = arrays_.inputs;
     walk(from, step.places, inputs.words(), [&](std::int32_t source, std::int32_t target) {
       const std::int32_t first = inputs.last(source), second = inputs.last(target);
-      inputs.each(source, [&](std::int32_t input) { found.there.add(part, input, second); });
-      inputs.each(target, [&](std::int32_t input) { found.back.add(part, input, first); });
+      inputs.each(source, [&](std::int32_t input) { found.there.add(input, second); });
+      inputs.each(target, [&](std::int32_t input) { found.back.add(input, first); });
     });
   }
   void write(const FoundTwo& found, std::int64_t offset, std::int64_t range) const {
