@@ -7,7 +7,8 @@
 #                                    made once
 #   run.sh --ci [pytest args]        builds the wheel and tests it installed, on PyTorch 2.13 (from the package index,
 #                                    with mmcv-lite and mmengine) and on Debian's torch;
-#                                    its numpy functions on every other Python from 3.9 that is here; small models
+#                                    its numpy functions on every other Python from 3.9 that is here; small models;
+#                                    without the tests marked long
 #   run.sh --models [MODEL ...]      this tree's build under whole models of mmdet, mmdet3d, mmrotate, mmseg
 #                                    (models/run.py), in an environment that is made once; without names, also the tests of
 #                                    whole models in onnxruntime and on another device
@@ -69,7 +70,7 @@ test_installed() {
   local empty
   empty=$(mktemp -d)
   (cd "$empty" && env -u PYTHONPATH -u MLUOPS_LIBRARY "$python" -m pytest -q -c "$root/pyproject.toml" \
-    --rootdir "$root" "$root/test/python" "$@")
+    --rootdir "$root" "$root/test/python" -m "not long" "$@")
   rmdir "$empty"
 }
 

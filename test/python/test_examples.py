@@ -66,6 +66,7 @@ def test_serving_with_onnxruntime():
     assert "onnxruntime served 8 requests" in run(EXAMPLES / "python/serve_onnxruntime.py")
 
 
+@pytest.mark.long
 def test_serving_with_aotinductor():
     needs_torch(6, "AOTInductor makes packages from torch 2.6 on")
     # A single compilation gains nothing from precompiled headers.
@@ -84,7 +85,7 @@ def test_the_script_of_dropin_runs_untouched():
     assert "output (1, 50, 32)" in run("-m", "mluops.dropin", EXAMPLES / "python/dropin_deformable_attention.py")
 
 
-@pytest.mark.parametrize("name", ["psanet", "roi_operators"])
+@pytest.mark.parametrize("name", [pytest.param("psanet", marks=pytest.mark.long), "roi_operators"])
 def test_notebooks_print_what_they_show(name):
     """Their numbers may differ from torch to torch."""
     pytest.importorskip("matplotlib")

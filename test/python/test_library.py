@@ -260,6 +260,7 @@ def test_exported_and_traced_models_load(library, tmp_path):
     assert "mluops" in done[1].stdout and "True" not in done[1].stdout  # docs/python.md shows these texts
 
 
+@pytest.mark.long
 @pytest.mark.skipif(shutil.which("cmake") is None, reason="no CMake")
 @pytest.mark.skipif(not hasattr(torch._inductor, "aoti_compile_and_package"), reason="AOTInductor packages need torch 2.6")
 def test_a_program_without_python_runs_models(library, tmp_path):

@@ -21,7 +21,8 @@ def environment(tmp_path_factory):
     return {**os.environ, "MLUOPS_CACHE_DIR": cache}
 
 
-@pytest.mark.parametrize("part", ["device", "extensions", "first_interface", "judge"])
+@pytest.mark.parametrize("part", ["device", "extensions", "first_interface",
+                                  pytest.param("judge", marks=pytest.mark.long)])
 def test_device(part, environment):
     done = subprocess.run([sys.executable, "-m", "pytest", "-q", "-rs", "-p", "no:cacheprovider", "-c",
                            str(HERE.parents[1] / "pyproject.toml"), str(HERE / f"mlu_{part}.py")],
