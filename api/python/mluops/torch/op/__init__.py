@@ -1,6 +1,6 @@
 """One file per operator: its torch.library operators with fake kernels and derivatives, its public function, its
 modules. Adding a file is enough: every module here is imported, and what it names in __all__ becomes part of
-mluops.torch. A file holds, in this order (psa_mask.py is a short example):
+mluops.torch. A file takes what all share from _blocks.py, and holds, in this order (psa_mask.py is a short example):
 
     gradient = described("name_backward(grad, size)", BACKWARD)
     forward = described("name(features, size)", FORWARD, gradient=gradient, linear="features")

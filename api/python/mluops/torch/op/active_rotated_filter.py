@@ -3,9 +3,8 @@ library."""
 
 from torch import Tensor
 
-from ..._shapes import expect, rank
-from .._integers import in_range, int32
-from .._tensors import floats
+from .._blocks import expect, floats, int32, rank
+from .._integers import in_range
 
 __all__ = ["active_rotated_filter"]
 

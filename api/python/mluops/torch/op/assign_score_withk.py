@@ -3,12 +3,9 @@
 import torch
 from torch import Tensor
 
-from ..._errors import bad_param
 from ..._functions.assign_score_withk import (ASSIGN_SCORE_WITHK_BACKWARD as BACKWARD, ASSIGN_SCORE_WITHK_FORWARD as
                                               FORWARD)
-from .._described import described
-from .._integers import index32
-from .._tensors import floats
+from .._blocks import bad_param, described, floats, index32
 
 __all__ = ["assign_score_withk"]
 

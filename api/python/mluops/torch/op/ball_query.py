@@ -5,15 +5,10 @@ from typing import Optional, Tuple, Union
 import torch
 from torch import Tensor, nn
 
-from ..._arguments import at_least, integer
-from ..._errors import bad_param
 from ..._functions.ball_query import BALL_QUERY as FORWARD
-from ..._shapes import rank
-from .._described import described
-from .._integers import int32
-from .._operator import no_derivative, no_tangents, operator
+from .._blocks import (at_least, bad_param, described, floats, int32, integer, no_derivative, no_tangents, operator,
+                       rank, run)
 from .._stacks import check_stack, pairs_of_samples
-from .._tensors import floats, run
 from .gather_points import grouping_operation
 from .knn import knn
 

@@ -6,11 +6,8 @@ from typing import Any, Dict, Tuple, Union
 import torch
 from torch import Tensor
 
-from ..._arguments import renamed
-from ..._errors import bad_param
-from ..._shapes import expect
+from .._blocks import bad_param, expect, floats, renamed
 from .._groups import group_tensor
-from .._tensors import floats
 from .nms import kept, kept_of_groups, soft_nms, soft_nms_of_groups
 from .rotated import nms_rotated
 

@@ -5,12 +5,10 @@ from typing import Callable
 import torch
 from torch import Tensor
 
-from ..._errors import bad_param
 from ..._functions.box_iou import BBOX_OVERLAPS as OVERLAPS
 from .. import _eager
 from .._batched import one_by_one
-from .._operator import no_derivative, no_tangents, operator
-from .._tensors import floats, run
+from .._blocks import bad_param, floats, no_derivative, no_tangents, operator, run
 from .rotated import mode_number, pairs
 
 __all__ = ["bbox_overlaps"]

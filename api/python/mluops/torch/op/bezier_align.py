@@ -2,11 +2,8 @@
 
 from torch import Tensor, nn
 
-from ..._arguments import Size, integer, pair
 from ..._functions.bezier_align import BEZIER_ALIGN_BACKWARD as BACKWARD, BEZIER_ALIGN_FORWARD as FORWARD
-from .._described import described
-from .._rois import Rois, rois_of
-from .._tensors import floats
+from .._blocks import Rois, Size, described, floats, integer, pair, rois_of
 
 __all__ = ["BezierAlign", "bezier_align"]
 

@@ -3,12 +3,9 @@
 import torch
 from torch import Tensor, nn
 
-from ..._arguments import integer
-from ..._errors import bad_param
 from ..._functions.border_align import BORDER_ALIGN_BACKWARD as BACKWARD, BORDER_ALIGN_FORWARD as FORWARD
-from .._described import described
-from .._operator import no_tangent
-from .._tensors import floats, image_format
+from .._blocks import bad_param, described, floats, integer, no_tangent
+from .._tensors import image_format
 
 __all__ = ["BorderAlign", "border_align"]
 

@@ -6,13 +6,10 @@ from typing import Optional, Tuple
 import torch
 from torch import Tensor
 
-from ..._errors import bad_param
 from ..._functions.box_iou import BOX_IOU_QUADRI as IOU
-from ..._shapes import expect
 from .. import _eager
+from .._blocks import bad_param, expect, floats, no_derivative, no_tangents, operator, run
 from .._groups import best_first, group_operator, group_tensor, split
-from .._operator import no_derivative, no_tangents, operator
-from .._tensors import floats, run
 from .poly_nms import poly_nms
 from .rotated import count_of, mode_number, pairs
 

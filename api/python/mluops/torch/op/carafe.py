@@ -3,11 +3,8 @@
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from ..._arguments import integer, renamed
-from ..._errors import bad_param
 from ..._functions.carafe import CARAFE_BACKWARD as BACKWARD, CARAFE_FORWARD as FORWARD
-from .._described import described
-from .._tensors import floats, in_order_of
+from .._blocks import bad_param, described, floats, in_order_of, integer, renamed
 
 __all__ = ["CARAFE", "CARAFENaive", "CARAFEPack", "carafe"]
 

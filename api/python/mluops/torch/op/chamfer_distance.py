@@ -6,8 +6,7 @@ import torch
 from torch import Tensor
 
 from ..._functions.chamfer_distance import CHAMFER_DISTANCE_BACKWARD as BACKWARD, CHAMFER_DISTANCE_FORWARD as FORWARD
-from .._described import described
-from .._tensors import floats
+from .._blocks import described, floats
 
 __all__ = ["chamfer_distance"]
 

@@ -3,12 +3,9 @@
 import torch
 from torch import Tensor, nn
 
-from ..._arguments import Size, integer, pair
-from ..._errors import bad_param
 from ..._functions.correlation import CORRELATION_BACKWARD as BACKWARD, CORRELATION_FORWARD as FORWARD
 from ..._shapes import windows
-from .._described import described
-from .._tensors import floats, in_order_of
+from .._blocks import Size, bad_param, described, floats, in_order_of, integer, pair
 
 __all__ = ["Correlation", "correlation"]
 

@@ -9,13 +9,9 @@ import torch.fx
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from ..._arguments import Size, at_least, integer, pair, renamed
-from ..._errors import bad_param
 from ..._functions import dcn as f
-from ..._shapes import rank
-from .._described import described
-from .._operator import linear_tangent
-from .._tensors import floats, in_order_of
+from .._blocks import (Size, at_least, bad_param, described, floats, in_order_of, integer, linear_tangent, pair, rank,
+                       renamed)
 
 __all__ = ["DeformConv2d", "DeformConv2dPack", "ModulatedDeformConv2d", "ModulatedDeformConv2dPack", "deform_conv2d",
            "modulated_deform_conv2d", "torchvision_deform_conv2d"]

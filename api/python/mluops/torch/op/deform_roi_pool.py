@@ -5,12 +5,8 @@ from typing import Optional
 import torch
 from torch import Tensor, nn
 
-from ..._arguments import Size, integer, pair
 from ..._functions.deform_roi_pool import (DEFORM_ROI_POOL_BACKWARD as BACKWARD, DEFORM_ROI_POOL_FORWARD as FORWARD)
-from .._described import described
-from .._operator import linear_tangent, no_tangent
-from .._rois import Rois, rois_of
-from .._tensors import floats
+from .._blocks import Rois, Size, described, floats, integer, linear_tangent, no_tangent, pair, rois_of
 
 __all__ = ["DeformRoIPool", "DeformRoIPoolPack", "ModulatedDeformRoIPoolPack", "deform_roi_pool"]
 

@@ -5,9 +5,7 @@ from torch import Tensor
 
 from ..._functions.diff_iou_rotated import DIFF_IOU_ROTATED_SORT_VERTICES as SORT
 from ..._functions.rotated_iou import ROTATED_IOU_BACKWARD as BACKWARD, ROTATED_IOU_FORWARD as FORWARD
-from ..._shapes import expect, rank
-from .._described import described
-from .._tensors import floats
+from .._blocks import described, expect, floats, rank
 
 __all__ = ["diff_iou_rotated_2d", "diff_iou_rotated_3d"]
 

@@ -5,12 +5,8 @@ from typing import List, Tuple
 import torch
 from torch import Tensor, nn
 
-from ..._errors import bad_param
 from ..._functions import dynamic_point_to_voxel as f
-from .._counts import first
-from .._described import described
-from .._integers import int32
-from .._tensors import floats
+from .._blocks import bad_param, described, first, floats, int32
 
 __all__ = ["DynamicScatter", "dynamic_scatter"]
 

@@ -5,13 +5,8 @@ from typing import Optional
 import torch
 from torch import Tensor, nn
 
-from ..._errors import bad_param
 from ..._functions import focal_loss as f
-from ..._shapes import expect, rank
-from .._described import described
-from .._integers import int32
-from .._operator import no_tangent, operator
-from .._tensors import floats, run
+from .._blocks import bad_param, described, expect, floats, int32, no_tangent, operator, rank, run
 
 __all__ = ["SigmoidFocalLoss", "SoftmaxFocalLoss", "sigmoid_focal_loss", "softmax_focal_loss"]
 

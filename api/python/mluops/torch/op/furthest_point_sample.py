@@ -2,12 +2,9 @@
 
 from torch import Tensor
 
-from ..._arguments import integer
-from ..._errors import bad_param
 from ..._functions.furthest_point_sample import (FURTHEST_POINT_SAMPLE as FORWARD, FURTHEST_POINT_SAMPLE_WITH_DIST as
                                                  FORWARD_WITH_DIST)
-from .._described import described
-from .._tensors import floats
+from .._blocks import bad_param, described, floats, integer
 
 __all__ = ["furthest_point_sample", "furthest_point_sample_with_dist"]
 

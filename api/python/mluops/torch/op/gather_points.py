@@ -7,12 +7,8 @@ from torch import Tensor
 
 from ..._function import CFunction
 from ..._functions import gather_points as f
-from ..._shapes import expect, rank
-from .._described import described
-from .._integers import index32, int32
-from .._operator import operator
+from .._blocks import described, expect, floats, index32, int32, operator, rank
 from .._stacks import check_stack, pairs_of_samples
-from .._tensors import floats
 
 __all__ = ["gather_points", "grouping_operation"]
 

@@ -4,13 +4,8 @@ from typing import Tuple
 
 from torch import Tensor
 
-from ..._arguments import integer
-from ..._errors import bad_param
 from ..._functions.generate_proposals import GENERATE_PROPOSALS_V2 as FORWARD
-from ..._shapes import expect, rank
-from .._counts import first
-from .._described import described
-from .._tensors import floats
+from .._blocks import bad_param, described, expect, first, floats, integer, rank
 
 __all__ = ["generate_proposals"]
 

@@ -5,13 +5,8 @@ from typing import Tuple
 import torch
 from torch import Tensor
 
-from ..._errors import bad_param
 from ..._functions.iou3d import BOXES_OVERLAP_BEV as OVERLAP, NMS3D
-from ..._shapes import expect, rank
-from .._counts import first
-from .._described import described
-from .._operator import operator
-from .._tensors import floats
+from .._blocks import bad_param, described, expect, first, floats, operator, rank
 from .diff_iou_rotated import pair_iou, pair_iou_gradient, shared_area
 
 __all__ = ["boxes_iou3d", "boxes_overlap_bev", "nms3d", "nms3d_normal"]

@@ -5,10 +5,8 @@ from typing import Optional
 import torch
 from torch import Tensor
 
-from ..._arguments import integer
 from ..._functions.knn import KNN as FORWARD
-from .._described import described
-from .._tensors import floats, is_tensor
+from .._blocks import described, floats, integer, is_tensor
 
 __all__ = ["knn"]
 

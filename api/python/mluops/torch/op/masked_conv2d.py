@@ -7,14 +7,9 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from ..._arguments import pair
-from ..._errors import bad_param
 from ..._functions.masked_im2col import MASKED_COL2IM_FORWARD as COL2IM, MASKED_IM2COL_FORWARD as IM2COL
-from ..._shapes import expect, rank
 from .. import _eager
-from .._described import described
-from .._operator import operator
-from .._tensors import floats
+from .._blocks import bad_param, described, expect, floats, operator, pair, rank
 
 __all__ = ["MaskedConv2d", "masked_conv2d"]
 

@@ -2,11 +2,8 @@
 
 from torch import Tensor
 
-from ..._arguments import integer
 from ..._functions import moe_dispatch as f
-from .._described import described
-from .._integers import index32
-from .._tensors import floats
+from .._blocks import described, floats, index32, integer
 
 __all__ = ["moe_dispatch"]
 

@@ -5,12 +5,8 @@ from typing import Tuple
 import torch
 from torch import Tensor
 
-from ..._errors import bad_param
 from ..._functions.ms_deform_attn import MS_DEFORM_ATTN_BACKWARD as BACKWARD, MS_DEFORM_ATTN_FORWARD as FORWARD
-from .._described import described
-from .._integers import int32
-from .._operator import linear_tangent
-from .._tensors import floats
+from .._blocks import bad_param, described, floats, int32, linear_tangent
 
 __all__ = ["multi_scale_deformable_attn"]
 

@@ -6,7 +6,7 @@ from typing import Any, Optional
 import torch
 from torch import Tensor, nn
 
-from ..._errors import bad_param
+from .._blocks import bad_param
 from .ms_deform_attn import multi_scale_deformable_attn
 
 __all__ = ["MultiScaleDeformableAttention"]

@@ -7,9 +7,9 @@ from torch import Tensor
 from torch.nn.functional import pad
 
 from ..._functions import mutual_information as f
-from .._described import described
+from .._blocks import described, floats
 from .._integers import is_wide
-from .._tensors import check_device, floats
+from .._tensors import check_device
 
 __all__ = ["mutual_information"]
 

@@ -5,15 +5,10 @@ from typing import List, Tuple
 import torch
 from torch import Tensor
 
-from ..._arguments import at_least, integer, renamed
-from ..._errors import bad_param
 from ..._functions.nms import NMS, NMS_MATCH, SOFT_NMS
-from ..._shapes import expect, rank
-from .._counts import first
-from .._described import described
+from .._blocks import (at_least, bad_param, described, expect, first, floats, integer, no_derivative, no_tangents,
+                       operator, rank, renamed, run)
 from .._groups import apart_exactly, best_first, group_operator, group_tensor, split
-from .._operator import no_derivative, no_tangents, operator
-from .._tensors import floats, run
 
 __all__ = ["nms", "nms_match", "soft_nms"]
 

@@ -3,8 +3,7 @@
 from torch import Tensor
 
 from ..._functions.points_in_boxes import POINTS_IN_BOXES_ALL as ALL, POINTS_IN_BOXES_PART as PART
-from .._described import described
-from .._tensors import floats
+from .._blocks import described, floats
 
 __all__ = ["points_in_boxes_all", "points_in_boxes_cpu", "points_in_boxes_part"]
 

@@ -2,11 +2,8 @@
 
 from torch import Tensor
 
-from ..._errors import bad_param
 from ..._functions.poly_nms import POLY_NMS as NMS
-from .._counts import first
-from .._described import described
-from .._tensors import floats
+from .._blocks import bad_param, described, first, floats
 
 __all__ = ["poly_nms"]
 

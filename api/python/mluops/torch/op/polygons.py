@@ -5,8 +5,7 @@ from typing import Tuple
 from torch import Tensor
 
 from ..._functions import polygons as f
-from .._described import described
-from .._tensors import floats
+from .._blocks import described, floats
 
 __all__ = ["convex_giou", "convex_iou", "min_area_polygons", "points_in_polygons"]
 

@@ -5,11 +5,8 @@ from typing import Optional, Sequence, Tuple
 import torch
 from torch import Tensor
 
-from ..._errors import bad_param
 from ..._functions.prior_box import PRIOR_BOX as FORWARD
-from ..._shapes import rank
-from .._operator import no_derivative, no_tangents, operator
-from .._tensors import floats, run
+from .._blocks import bad_param, floats, no_derivative, no_tangents, operator, rank, run
 
 __all__ = ["prior_box"]
 

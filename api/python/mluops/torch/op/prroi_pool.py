@@ -3,12 +3,8 @@
 import torch
 from torch import Tensor, nn
 
-from ..._arguments import Size, at_least, pair
 from ..._functions.prroi_pool import PRROI_POOL_BACKWARD as BACKWARD, PRROI_POOL_FORWARD as FORWARD
-from .._described import described
-from .._operator import linear_tangent
-from .._rois import Rois, rois_of
-from .._tensors import floats
+from .._blocks import Rois, Size, at_least, described, floats, linear_tangent, pair, rois_of
 
 __all__ = ["PrRoIPool", "prroi_pool"]
 

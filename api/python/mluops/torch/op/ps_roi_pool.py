@@ -2,12 +2,8 @@
 
 from torch import Tensor, nn
 
-from ..._arguments import Size, pair
-from ..._errors import bad_param
 from ..._functions.ps_roi_pool import PS_ROI_POOL_BACKWARD as BACKWARD, PS_ROI_POOL_FORWARD as FORWARD
-from .._described import described
-from .._rois import Rois, rois_of
-from .._tensors import floats
+from .._blocks import Rois, Size, bad_param, described, floats, pair, rois_of
 
 __all__ = ["PSRoIPool", "ps_roi_pool"]
 

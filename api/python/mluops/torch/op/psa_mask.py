@@ -2,10 +2,9 @@
 
 from torch import Tensor, nn
 
-from ..._arguments import PsaType, Size, pair, psa_type_number, renamed
+from ..._arguments import PsaType, psa_type_number
 from ..._functions.psamask import PSAMASK_BACKWARD as BACKWARD, PSAMASK_FORWARD as FORWARD
-from .._described import described
-from .._tensors import floats
+from .._blocks import Size, described, floats, pair, renamed
 
 __all__ = ["PSAMask", "psa_mask"]
 

@@ -5,13 +5,8 @@ from typing import Union
 import torch
 from torch import Tensor, nn
 
-from ..._arguments import Size, integer, pair, renamed
-from ..._errors import bad_param
 from ..._functions.roi_align import ROI_ALIGN_BACKWARD as BACKWARD, ROI_ALIGN_FORWARD as FORWARD
-from .._described import described
-from .._operator import no_tangent
-from .._rois import Rois, rois_of
-from .._tensors import floats
+from .._blocks import Rois, Size, bad_param, described, floats, integer, no_tangent, pair, renamed, rois_of
 
 __all__ = ["RoIAlign", "roi_align"]
 

@@ -5,13 +5,8 @@ import math
 import torch
 from torch import Tensor, nn
 
-from ..._arguments import Size, integer, pair
-from ..._errors import bad_param
 from ..._functions.roi_align_rotated import ROI_ALIGN_ROTATED_BACKWARD as BACKWARD, ROI_ALIGN_ROTATED_FORWARD as FORWARD
-from ..._shapes import rank
-from .._described import described
-from .._rois import Rois, rois_of
-from .._tensors import floats
+from .._blocks import Rois, Size, bad_param, described, floats, integer, pair, rank, rois_of
 
 __all__ = ["RiRoIAlignRotated", "RoIAlignRotated", "riroi_align_rotated", "roi_align_rotated"]
 

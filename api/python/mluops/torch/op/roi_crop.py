@@ -2,10 +2,8 @@
 
 from torch import Tensor
 
-from ..._errors import bad_param
 from ..._functions.roi_crop import ROI_CROP_BACKWARD as BACKWARD, ROI_CROP_FORWARD as FORWARD
-from .._described import described
-from .._tensors import floats
+from .._blocks import bad_param, described, floats
 
 __all__ = ["roi_crop"]
 

@@ -3,12 +3,8 @@
 import torch
 from torch import Tensor, nn
 
-from ..._arguments import Size, pair
 from ..._functions.roi_pool import ROI_POOL_BACKWARD as BACKWARD, ROI_POOL_FORWARD as FORWARD
-from .._described import described
-from .._operator import no_tangent
-from .._rois import Rois, rois_of
-from .._tensors import floats
+from .._blocks import Rois, Size, described, floats, no_tangent, pair, rois_of
 
 __all__ = ["RoIPool", "roi_pool"]
 

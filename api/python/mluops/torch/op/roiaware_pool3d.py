@@ -4,12 +4,8 @@ from typing import Sequence, Tuple, Union
 
 from torch import Tensor, nn
 
-from ..._arguments import integer, named
-from ..._errors import bad_param
 from ..._functions.roiaware_pool3d import ROIAWARE_POOL3D_BACKWARD as BACKWARD, ROIAWARE_POOL3D_FORWARD as FORWARD
-from .._described import described
-from .._operator import filled
-from .._tensors import floats
+from .._blocks import bad_param, described, filled, floats, integer, named
 
 __all__ = ["RoIAwarePool3d", "roiaware_pool3d"]
 

@@ -4,10 +4,8 @@ from typing import Tuple
 
 from torch import Tensor, nn
 
-from ..._arguments import at_least, integer
 from ..._functions.roipoint_pool3d import ROIPOINT_POOL3D as FORWARD
-from .._described import described
-from .._tensors import floats
+from .._blocks import at_least, described, floats, integer
 
 __all__ = ["RoIPointPool3d", "roipoint_pool3d"]
 

@@ -5,14 +5,9 @@ from typing import Optional, Tuple
 import torch
 from torch import Tensor
 
-from ..._errors import bad_param
 from ..._functions.box_iou import BOX_IOU_ROTATED as IOU, NMS_ROTATED as NMS
-from ..._shapes import expect, rank
-from .._counts import first
-from .._described import described
+from .._blocks import bad_param, described, expect, first, floats, no_derivative, no_tangents, operator, rank, run
 from .._groups import best_first, group_operator, group_tensor, split
-from .._operator import no_derivative, no_tangents, operator
-from .._tensors import floats, run
 
 __all__ = ["box_iou_rotated", "nms_rotated"]
 

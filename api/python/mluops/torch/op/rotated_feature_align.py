@@ -2,11 +2,8 @@
 
 from torch import Tensor
 
-from ..._arguments import integer
-from ..._errors import bad_param
 from ..._functions import rotated_feature_align as f
-from .._described import described
-from .._tensors import floats
+from .._blocks import bad_param, described, floats, integer
 
 __all__ = ["rotated_feature_align"]
 

@@ -8,17 +8,13 @@ import torch
 from torch import Tensor
 
 from ... import _context as c
-from ..._arguments import at_least, integer
-from ..._errors import bad_param
 from ..._functions import indice_convolution as f
 from ..._functions import indice_max_pool
 from ..._functions.get_indice_pairs import GET_INDICE_PAIRS as _PAIRS
 from ..._library import check, lib
-from ..._shapes import expect, rank
-from .._counts import first
-from .._integers import index32, int32
-from .._operator import filled, linear_tangent, no_derivative, no_tangents, operator
-from .._tensors import context, floats, run
+from .._blocks import (at_least, bad_param, expect, filled, first, floats, index32, int32, integer, linear_tangent,
+                       no_derivative, no_tangents, operator, rank, run)
+from .._tensors import context
 
 __all__ = ["get_conv_output_size", "get_deconv_output_size", "get_indice_pairs", "indice_conv", "indice_inverse_conv",
            "indice_maxpool", "indice_subm_conv"]

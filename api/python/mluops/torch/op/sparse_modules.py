@@ -7,8 +7,8 @@ from typing import Any, Dict, List, NamedTuple, Optional, Sequence, Tuple
 import torch
 from torch import Tensor, nn
 
-from ..._errors import bad_param
 from .. import _eager
+from .._blocks import bad_param
 from .sparse_conv import (Sizes, get_conv_output_size, get_deconv_output_size, get_indice_pairs, indice_conv,
                           indice_maxpool, many)
 

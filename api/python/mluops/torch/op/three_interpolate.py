@@ -3,14 +3,10 @@
 import torch
 from torch import Tensor
 
-from ..._arguments import renamed
 from ..._errors import NotSupportedError
 from ..._functions.three_interpolate import (THREE_INTERPOLATE_BACKWARD as BACKWARD, THREE_INTERPOLATE_BACKWARD_WEIGHT as
                                              BACKWARD_WEIGHT, THREE_INTERPOLATE_FORWARD as FORWARD)
-from ..._shapes import rank
-from .._described import described
-from .._integers import index32
-from .._tensors import floats
+from .._blocks import described, floats, index32, rank, renamed
 
 __all__ = ["three_interpolate"]
 

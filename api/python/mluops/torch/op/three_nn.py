@@ -6,12 +6,8 @@ import torch
 from torch import Tensor
 
 from ..._functions.three_nn import THREE_NN_FORWARD as FORWARD
-from ..._shapes import rank
-from .._described import described
-from .._integers import int32
-from .._operator import no_derivative, no_tangents, operator
+from .._blocks import described, floats, int32, no_derivative, no_tangents, operator, rank, run
 from .._stacks import check_stack, pairs_of_samples
-from .._tensors import floats, run
 
 __all__ = ["three_nn"]
 

@@ -2,11 +2,8 @@
 
 from torch import Tensor, nn
 
-from ..._errors import bad_param
 from ..._functions.tin_shift import TIN_SHIFT_FORWARD
-from .._described import described
-from .._integers import int32
-from .._tensors import floats
+from .._blocks import bad_param, described, floats, int32
 
 __all__ = ["TINShift", "tin_shift"]
 

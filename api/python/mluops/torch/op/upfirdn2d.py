@@ -5,11 +5,9 @@ from typing import Any, Optional, Sequence, Tuple, Union
 import torch
 from torch import Tensor
 
-from ..._arguments import Size, integer, pair
-from ..._errors import BadParamError, bad_param
+from ..._errors import BadParamError
 from ..._functions.upfirdn2d import UPFIRDN2D
-from .._described import described
-from .._tensors import floats
+from .._blocks import Size, bad_param, described, floats, integer, pair
 
 __all__ = ["upfirdn2d"]
 

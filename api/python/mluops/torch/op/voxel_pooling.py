@@ -5,13 +5,8 @@ from typing import Sequence
 
 from torch import Tensor
 
-from ..._arguments import at_least, integer
-from ..._errors import bad_param
 from ..._functions.voxel_pooling import VOXEL_POOLING_FORWARD as FORWARD
-from .._described import described
-from .._integers import index32
-from .._operator import filled
-from .._tensors import floats
+from .._blocks import at_least, bad_param, described, filled, floats, index32, integer
 
 __all__ = ["voxel_pooling"]
 

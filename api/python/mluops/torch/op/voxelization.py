@@ -5,12 +5,8 @@ from typing import Sequence, Tuple, Union
 import torch
 from torch import Tensor, nn
 
-from ..._arguments import at_least, integer
-from ..._errors import bad_param
 from ..._functions.voxelization import DYNAMIC_VOXELIZE as DYNAMIC, VOXELIZATION as HARD
-from .._counts import first
-from .._described import described
-from .._tensors import floats, is_tensor
+from .._blocks import at_least, bad_param, described, first, floats, integer, is_tensor
 
 __all__ = ["Voxelization", "voxelization"]
 

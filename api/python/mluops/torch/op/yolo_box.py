@@ -5,13 +5,8 @@ from typing import Sequence, Tuple, Union
 import torch
 from torch import Tensor
 
-from ..._arguments import integer
-from ..._errors import bad_param
 from ..._functions.yolo_box import YOLO_BOX as FORWARD
-from ..._shapes import expect
-from .._described import described
-from .._integers import int32
-from .._tensors import floats
+from .._blocks import bad_param, described, expect, floats, int32, integer
 
 __all__ = ["yolo_box"]
 
