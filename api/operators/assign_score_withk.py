@@ -1,5 +1,4 @@
 """AssignScoreWithk."""
-from api.generate.describe import *
 
 family("AssignScoreWithk", "mmcv's assign_score_withk.")
 

@@ -1,5 +1,4 @@
 """BallQuery."""
-from api.generate.describe import *
 
 family("BallQuery", "statuses as MLU-OPS 1.11 gives them.")
 

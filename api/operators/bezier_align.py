@@ -1,5 +1,4 @@
 """BezierAlign."""
-from api.generate.describe import *
 
 family("BezierAlign", "mmcv's bezier_align.")
 

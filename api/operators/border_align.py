@@ -1,5 +1,4 @@
 """BorderAlign."""
-from api.generate.describe import *
 
 family("BorderAlign", "design document; statuses as MLU-OPS 1.11 gives them.", letters={"channels": "4*C"})
 

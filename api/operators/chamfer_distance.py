@@ -1,5 +1,4 @@
 """ChamferDistance."""
-from api.generate.describe import *
 
 family("ChamferDistance", "mmcv's chamfer_distance.")
 

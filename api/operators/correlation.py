@@ -1,5 +1,4 @@
 """Correlation."""
-from api.generate.describe import *
 
 family("Correlation")
 

@@ -1,5 +1,4 @@
 """Deformable convolution (DCN)."""
-from api.generate.describe import *
 
 family("Deformable convolution (DCN)", "mluOpDCNForward, BackwardData and BackwardWeight of MLU-OPS 1.11.", numpy=False,
        hooks="""

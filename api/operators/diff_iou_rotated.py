@@ -1,5 +1,4 @@
 """DiffIouRotated."""
-from api.generate.describe import *
 
 family("DiffIouRotated", "statuses as MLU-OPS gives them.", letters={"pairs": "N"})
 

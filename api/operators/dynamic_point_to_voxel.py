@@ -1,5 +1,4 @@
 """DynamicPointToVoxel."""
-from api.generate.describe import *
 
 family("DynamicPointToVoxel", "statuses as MLU-OPS 1.11 gives them.")
 

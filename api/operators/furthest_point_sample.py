@@ -1,5 +1,4 @@
 """FurthestPointSample."""
-from api.generate.describe import *
 
 family("FurthestPointSample", "mmcv's furthest_point_sample.")
 

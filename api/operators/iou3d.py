@@ -1,5 +1,4 @@
 """Overlaps of rotated boxes seen from above, and non-maximum suppression by them."""
-from api.generate.describe import *
 
 family("Overlaps of rotated boxes seen from above, and non-maximum suppression by them", "mmcv's iou3d.")
 

@@ -1,5 +1,4 @@
 """Knn."""
-from api.generate.describe import *
 
 family("Knn", "mmcv's knn.", letters={"k": "k"})
 

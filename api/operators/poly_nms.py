@@ -1,5 +1,4 @@
 """PolyNms."""
-from api.generate.describe import *
 
 family("PolyNms", "mlu_op.h of mlu-ops.")
 

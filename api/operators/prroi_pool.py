@@ -1,5 +1,4 @@
 """PrRoIPool."""
-from api.generate.describe import *
 
 family("PrRoIPool", "mmcv's prroi_pool.")
 

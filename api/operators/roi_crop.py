@@ -1,5 +1,4 @@
 """RoiCrop."""
-from api.generate.describe import *
 
 family("RoiCrop", "mlu_op.h of mlu-ops.", letters={"grids": "G", "out_h": "OH", "out_w": "OW"})
 

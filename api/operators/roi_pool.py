@@ -1,5 +1,4 @@
 """RoiPooling."""
-from api.generate.describe import *
 
 family("RoiPooling", "mluOpRoiPoolingForward and Backward of MLU-OPS 1.11; mmcv's roi_pool.")
 

@@ -1,5 +1,4 @@
 """RotatedFeatureAlign."""
-from api.generate.describe import *
 
 family("RotatedFeatureAlign", "mmcv's rotated_feature_align.")
 

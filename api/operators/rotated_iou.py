@@ -1,5 +1,4 @@
 """RotatedIou."""
-from api.generate.describe import *
 
 family("RotatedIou", letters={"pairs": "N", "numbers": "5 or 7"})
 

@@ -1,5 +1,4 @@
 """ThreeInterpolate."""
-from api.generate.describe import *
 
 family("ThreeInterpolate", "design document; statuses as MLU-OPS 1.11 gives them.")
 

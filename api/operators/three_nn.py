@@ -1,5 +1,4 @@
 """ThreeNN."""
-from api.generate.describe import *
 
 family("ThreeNN", "statuses as MLU-OPS 1.11 gives them.")
 

@@ -1,5 +1,4 @@
 """Voxelization."""
-from api.generate.describe import *
 
 family("Voxelization", "statuses as MLU-OPS 1.11 gives them; mmcv's dynamic_voxelize.", letters={"features": "F"})
 
