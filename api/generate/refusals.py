@@ -158,7 +158,11 @@ def batch_indices(checks: Checks) -> List[Wrong]:
             if word == "batch_indices" for name in names if name[-1] != ":" for value in ("-1", "1000", "nan")]
 
 
-KINDS = sizes, numbers, rules, forms, empties, counts, batch_indices
+def workspaces(checks: Checks) -> List[Wrong]:
+    return [("WORKSPACE", "BAD_PARAM", "workspace: wanted a pointer, got NULL") for word, _ in checks.order if word == "workspace"]
+
+
+KINDS = sizes, numbers, rules, forms, empties, counts, batch_indices, workspaces
 
 
 def text(loaded: List[Family]) -> str:

@@ -2,6 +2,7 @@
 
 #include <limits>
 
+#include "test/cases/base/contract.h"
 #include "test/cases/operator.h"
 
 namespace mluops::cases {
@@ -40,8 +41,8 @@ Description describe_forward(const Case& text, mluOpDataType_t dtype) {
       {.name = "indices", .dtype = MLUOP_DTYPE_INT32, .dims = {s.o, k, k, s.r}, .fill = indices(text)},
       {.name = "output", .dtype = dtype, .dims = {s.m * s.r, s.c * s.o, k, k}, .comparison = Comparison::kBits}};
   d.call = [](mluOpHandle_t handle, const Arguments& t) {
-    return mluOpActiveRotatedFilterForward(handle, t[0].desc, t[0].data, t[1].desc, t[1].data, nullptr, 0, t[2].desc,
-                                           t[2].data);
+    return mluOpActiveRotatedFilterForward(handle, t[0].desc, t[0].data, t[1].desc, t[1].data, nullptr,
+                                           missing_workspace, t[2].desc, t[2].data);
   };
   d.reference = [s](const Inputs& in, Coordinates) {
     return std::vector<Values>{

@@ -5,6 +5,7 @@
 #include <limits>
 #include <memory>
 
+#include "test/cases/base/contract.h"
 #include "test/cases/base/images.h"
 #include "test/cases/operator.h"
 
@@ -177,7 +178,7 @@ Description forward(const Case& text, mluOpDataType_t dtype) {
   d.call = [t, desc = descriptor_of(text)](mluOpHandle_t handle, const Arguments& a) {
     const Argument m = t(a, "mask"), b = t(a, "bias"), f = t(a, "filter"), o = t(a, "output");
     return mluOpDCNForward(handle, desc.get(), a[0].desc, a[0].data, a[1].desc, a[1].data, m.desc, m.data, f.desc,
-                           f.data, b.desc, b.data, nullptr, 0, o.desc, o.data);
+                           f.data, b.desc, b.data, nullptr, missing_workspace, o.desc, o.data);
   };
   d.reference = [t, s](const Inputs& in, Coordinates coordinates) {
     return std::vector<Values>{reference::dcn_forward(
@@ -202,8 +203,8 @@ Description backward_data(const Case& text, mluOpDataType_t dtype) {
     const Argument m = t(a, "mask"), f = t(a, "filter"), o = t(a, "grad_output");
     const Argument gi = t(a, "grad_input"), go = t(a, "grad_offset"), gm = t(a, "grad_mask");
     return mluOpDCNBackwardData(handle, desc.get(), a[0].desc, a[0].data, a[1].desc, a[1].data, m.desc, m.data, f.desc,
-                                f.data, o.desc, o.data, nullptr, 0, gi.desc, gi.data, go.desc, go.data, gm.desc,
-                                gm.data);
+                                f.data, o.desc, o.data, nullptr, missing_workspace, gi.desc, gi.data, go.desc, go.data,
+                                gm.desc, gm.data);
   };
   d.reference = [t, s, masked](const Inputs& in, Coordinates coordinates) {
     auto g = reference::dcn_backward_data({s, in[0], in[1], t(in, "mask"), t(in, "filter"), t(in, "grad_output"),
@@ -229,7 +230,7 @@ Description backward_weight(const Case& text, mluOpDataType_t dtype) {
   d.call = [t, desc = descriptor_of(text)](mluOpHandle_t handle, const Arguments& a) {
     const Argument m = t(a, "mask"), o = t(a, "grad_output"), gf = t(a, "grad_filter"), gb = t(a, "grad_bias");
     return mluOpDCNBackwardWeight(handle, desc.get(), a[0].desc, a[0].data, a[1].desc, a[1].data, m.desc, m.data,
-                                  o.desc, o.data, nullptr, 0, gf.desc, gf.data, gb.desc, gb.data);
+                                  o.desc, o.data, nullptr, missing_workspace, gf.desc, gf.data, gb.desc, gb.data);
   };
   d.reference = [t, s, biased](const Inputs& in, Coordinates coordinates) {
     auto g = reference::dcn_backward_weight(

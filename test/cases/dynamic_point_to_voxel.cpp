@@ -80,9 +80,9 @@ Description describe_forward(const Case& text, mluOpDataType_t dtype) {
   d.flops = static_cast<double>(s.n * s.c);
   d.call = [s](mluOpHandle_t handle, const Arguments& t) {
     return under_extended(s.reduce == MLUOP_REDUCE_DSUM, handle, [&] {
-      return mluOpDynamicPointToVoxelForward(handle, s.reduce, t[0].desc, t[0].data, t[1].desc, t[1].data, nullptr, 0,
-                                             t[2].desc, t[2].data, t[3].desc, t[3].data, t[4].desc, t[4].data,
-                                             t[5].desc, t[5].data, t[6].desc, t[6].data);
+      return mluOpDynamicPointToVoxelForward(handle, s.reduce, t[0].desc, t[0].data, t[1].desc, t[1].data, nullptr,
+                                             missing_workspace, t[2].desc, t[2].data, t[3].desc, t[3].data, t[4].desc,
+                                             t[4].data, t[5].desc, t[5].data, t[6].desc, t[6].data);
     });
   };
   d.reference = [s](const Inputs& in, Coordinates) {
@@ -144,7 +144,7 @@ Description describe_backward(const Case& text, mluOpDataType_t dtype) {
     return under_extended(s.reduce != MLUOP_REDUCE_DMAX, handle, [&] {
       return mluOpDynamicPointToVoxelBackward(handle, s.reduce, t[0].desc, t[0].data, t[1].desc, t[1].data, t[2].desc,
                                               t[2].data, t[3].desc, t[3].data, t[4].desc, t[4].data, t[5].desc,
-                                              t[5].data, nullptr, 0, t[6].desc, t[6].data);
+                                              t[5].data, nullptr, missing_workspace, t[6].desc, t[6].data);
     });
   };
   d.reference = [s](const Inputs& in, Coordinates) {

@@ -138,8 +138,8 @@ Description describe_pairs(const Case& t, mluOpDataType_t) {
                numbers("indice_num", {s.offsets})};
   d.call = [desc, extended = t.integer("extended") != 0](mluOpHandle_t handle, const Arguments& a) {
     return under_extended(extended, handle, [&] {
-      return mluOpGetIndicePairs(handle, desc.get(), a[0].desc, a[0].data, nullptr, 0, a[1].desc, a[1].data, a[2].desc,
-                                 a[2].data, a[3].desc, a[3].data);
+      return mluOpGetIndicePairs(handle, desc.get(), a[0].desc, a[0].data, nullptr, missing_workspace, a[1].desc,
+                                 a[1].data, a[2].desc, a[2].data, a[3].desc, a[3].data);
     });
   };
   d.reference = [s = problem_shape(t)](const Inputs& in, Coordinates) {

@@ -115,8 +115,8 @@ Description describe_forward(const Case& t, mluOpDataType_t dtype) {
   d.call = [f, extended = t.integer("extended") != 0](mluOpHandle_t handle, const Arguments& a) {
     return under_extended(extended, handle, [&] {
       return mluOpIndiceConvolutionForward(handle, a[0].desc, a[0].data, a[1].desc, a[1].data, a[2].desc, a[2].data,
-                                           f.pairs.num->data(), f.shape.outputs, f.shape.inverse, 0, nullptr, 0,
-                                           a[3].desc, a[3].data);
+                                           f.pairs.num->data(), f.shape.outputs, f.shape.inverse, 0, nullptr,
+                                           missing_workspace, a[3].desc, a[3].data);
     });
   };
   d.reference = [f](const Inputs& in, Coordinates) {
@@ -136,8 +136,8 @@ Description describe_backward_data(const Case& t, mluOpDataType_t dtype) {
   d.call = [f, extended = t.integer("extended") != 0](mluOpHandle_t handle, const Arguments& a) {
     return under_extended(extended, handle, [&] {
       return mluOpIndiceConvolutionBackwardData(handle, a[0].desc, a[0].data, a[1].desc, a[1].data, a[2].desc,
-                                                a[2].data, f.pairs.num->data(), f.shape.inverse, 0, nullptr, 0,
-                                                a[3].desc, a[3].data);
+                                                a[2].data, f.pairs.num->data(), f.shape.inverse, 0, nullptr,
+                                                missing_workspace, a[3].desc, a[3].data);
     });
   };
   d.reference = [f](const Inputs& in, Coordinates) {
@@ -157,8 +157,8 @@ Description describe_backward_filter(const Case& t, mluOpDataType_t dtype) {
   d.call = [f, extended = t.integer("extended") != 0](mluOpHandle_t handle, const Arguments& a) {
     return under_extended(extended, handle, [&] {
       return mluOpIndiceConvolutionBackwardFilter(handle, a[0].desc, a[0].data, a[1].desc, a[1].data, a[2].desc,
-                                                  a[2].data, f.pairs.num->data(), f.shape.inverse, 0, nullptr, 0,
-                                                  a[3].desc, a[3].data);
+                                                  a[2].data, f.pairs.num->data(), f.shape.inverse, 0, nullptr,
+                                                  missing_workspace, a[3].desc, a[3].data);
     });
   };
   d.reference = [f](const Inputs& in, Coordinates) {

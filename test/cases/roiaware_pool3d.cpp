@@ -1,6 +1,7 @@
 #include <algorithm>
 
 #include "test/cases/base/clouds.h"
+#include "test/cases/base/contract.h"
 #include "test/cases/base/upright_boxes.h"
 #include "test/cases/operator.h"
 #include "test/reference/roiaware_pool3d.h"
@@ -55,8 +56,8 @@ Description describe_forward(const Case& text, mluOpDataType_t dtype) {
   d.call = [s](mluOpHandle_t handle, const Arguments& t) {
     const auto i = [](std::int64_t size) { return static_cast<int>(size); };
     return mluOpRoiAwarePool3dForward(handle, s.mean, i(s.n), i(s.points), i(s.c), t[0].desc, t[0].data, t[1].desc,
-                                      t[1].data, t[2].desc, t[2].data, nullptr, 0, i(s.most), i(s.x), i(s.y), i(s.z),
-                                      t[3].desc, t[3].data, t[4].desc, t[4].data, t[5].desc, t[5].data);
+                                      t[1].data, t[2].desc, t[2].data, nullptr, missing_workspace, i(s.most), i(s.x),
+                                      i(s.y), i(s.z), t[3].desc, t[3].data, t[4].desc, t[4].data, t[5].desc, t[5].data);
   };
   d.reference = [s](const Inputs& in, Coordinates) {
     auto r = reference::roiaware_pool3d_forward({s, in[0], in[1], in[2], nullptr, nullptr, nullptr});

@@ -1,6 +1,7 @@
 #include "test/reference/roipoint_pool3d.h"
 
 #include "test/cases/base/clouds.h"
+#include "test/cases/base/contract.h"
 #include "test/cases/base/upright_boxes.h"
 #include "test/cases/operator.h"
 
@@ -37,7 +38,8 @@ Description describe_pool(const Case& text, mluOpDataType_t dtype) {
   d.call = [s](mluOpHandle_t handle, const Arguments& t) {
     return mluOpRoiPointPool3d(handle, static_cast<int>(s.b), static_cast<int>(s.n), static_cast<int>(s.m),
                                static_cast<int>(s.c), static_cast<int>(s.samples), t[0].desc, t[0].data, t[1].desc,
-                               t[1].data, t[2].desc, t[2].data, nullptr, 0, t[3].desc, t[3].data, t[4].desc, t[4].data);
+                               t[1].data, t[2].desc, t[2].data, nullptr, missing_workspace, t[3].desc, t[3].data,
+                               t[4].desc, t[4].data);
   };
   d.reference = [s](const Inputs& in, Coordinates) {
     auto r = reference::roipoint_pool3d({s, in[0], in[1], in[2], nullptr, nullptr});

@@ -1,6 +1,7 @@
 #include "test/reference/three_nn.h"
 
 #include "test/cases/base/clouds.h"
+#include "test/cases/base/contract.h"
 #include "test/cases/operator.h"
 
 namespace mluops::cases {
@@ -28,8 +29,8 @@ Description describe_forward(const Case& text, mluOpDataType_t dtype) {
   d.flops =
       3 * 8.0 * static_cast<double>(s.b * s.n);  // the distances of the neighbours; how many others is the kernel's
   d.call = [](mluOpHandle_t handle, const Arguments& t) {
-    return mluOpThreeNNForward(handle, t[0].desc, t[0].data, t[1].desc, t[1].data, nullptr, 0, t[2].desc, t[2].data,
-                               t[3].desc, t[3].data);
+    return mluOpThreeNNForward(handle, t[0].desc, t[0].data, t[1].desc, t[1].data, nullptr, missing_workspace,
+                               t[2].desc, t[2].data, t[3].desc, t[3].data);
   };
   d.reference = [s](const Inputs& in, Coordinates) {
     reference::ThreeNNResult r = reference::three_nn_forward({s, in[0], in[1], nullptr, nullptr});

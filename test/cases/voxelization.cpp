@@ -1,6 +1,7 @@
 #include "test/reference/voxelization.h"
 
 #include "test/cases/base/clouds.h"
+#include "test/cases/base/contract.h"
 #include "test/cases/operator.h"
 
 namespace mluops::cases {
@@ -60,8 +61,9 @@ Description describe_hard(const Case& t, mluOpDataType_t dtype) {
   d.tensors.push_back(numbers("voxel_num", {1}));
   d.call = [s](mluOpHandle_t handle, const Arguments& a) {
     return mluOpVoxelization(handle, a[0].desc, a[0].data, a[1].desc, a[1].data, a[2].desc, a[2].data,
-                             static_cast<int>(s.max_points), static_cast<int>(s.max_voxels), 3, true, nullptr, 0,
-                             a[3].desc, a[3].data, a[4].desc, a[4].data, a[5].desc, a[5].data, a[6].desc, a[6].data);
+                             static_cast<int>(s.max_points), static_cast<int>(s.max_voxels), 3, true, nullptr,
+                             missing_workspace, a[3].desc, a[3].data, a[4].desc, a[4].data, a[5].desc, a[5].data,
+                             a[6].desc, a[6].data);
   };
   d.reference = [s](const Inputs& in, Coordinates) {
     auto r = reference::voxelization({s, in[0], in[1], in[2], nullptr, nullptr, nullptr, nullptr});

@@ -26,8 +26,6 @@ nms n=9 box=3d boxes=uniform iou=0.3
   output:FLOAT -> BAD_PARAM output: wanted dtype DTYPE_INT32, DTYPE_UINT32, got
   boxes:INT32 -> BAD_PARAM boxes: wanted
   boxes#0,7 -> SUCCESS written
-nms_rotated n=9
-  boxes#9,7 -> BAD_PARAM boxes: wanted dimension 1 to be 5
 ps_roi_pool_forward b=2 h=6 w=7 d=5 r=4 ph=3 pw=3 scale=1 rois=inside
 ps_roi_pool_backward b=2 h=6 w=7 d=5 r=4 ph=3 pw=3 scale=1 rois=inside
   pw=2 -> BAD_PARAM pooled_width: wanted pooled_height (3), got 2

@@ -67,6 +67,8 @@ void change(OpCall& call, const std::string& word) {
   std::smatch parts;
   if (word == "EXTENDED") {
     call.contract = MLUOP_EXT_CONTRACT_EXTENDED;
+  } else if (word == "WORKSPACE") {
+    call.missing_workspace = 16;
   } else if (parse(word, parts) && parts[4] == "=" && !parts[2].matched && !parts[3].matched) {
     call.set(parts[1], std::stod(parts[5]));
   } else {

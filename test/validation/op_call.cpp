@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "test/cases/base/contract.h"
 #include "test/cases/base/in_out.h"
 #include "test/cases/base/strides.h"
 
@@ -136,7 +137,9 @@ mluOpStatus_t OpCall::make() {
   EXPECT_EQ(mluOpExtSetContract(handle, contract), MLUOP_STATUS_SUCCESS);
   Arguments arguments;
   for (Arg& a : args) arguments.push_back(argument(a));
+  cases::missing_workspace = missing_workspace;
   const mluOpStatus_t status = call(no_handle ? nullptr : handle, arguments);
+  cases::missing_workspace = 0;
   for (const Argument& a : arguments) {
     if (a.desc == nullptr) continue;
     EXPECT_EQ(mluOpDestroyTensorDescriptor(a.desc), MLUOP_STATUS_SUCCESS);

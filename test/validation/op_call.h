@@ -51,6 +51,7 @@ class OpCall {
   std::vector<Arg> args;
   bool no_handle = false;
   mluOpExtContract_t contract = MLUOP_EXT_CONTRACT_STRICT;
+  std::size_t missing_workspace = 0;  ///< the size it gives of a workspace that is NULL
   std::function<mluOpStatus_t(mluOpHandle_t, const Arguments&)> call;
 
  private:

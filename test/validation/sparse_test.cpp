@@ -45,27 +45,5 @@ TEST(SparseValidation, TransposedPairsAreExtended) {
   EXPECT_FALSE(call.outputs_touched());
 }
 
-/// mluOpGetIndicePairs of one input and a filter of one place, with that many bytes of workspace at NULL.
-mluOpStatus_t pairs_without_workspace(mluOpHandle_t handle, const Arguments& t, std::size_t bytes) {
-  mluOpSparseConvolutionDescriptor_t desc = nullptr;
-  EXPECT_EQ(mluOpCreateSparseConvolutionDescriptor(&desc), MLUOP_STATUS_SUCCESS);
-  const int zeros[3] = {}, ones[3] = {1, 1, 1};
-  EXPECT_EQ(mluOpSetSparseConvolutionDescriptor(desc, 5, 1, zeros, ones, ones, ones, ones, ones, 0, 0, 0),
-            MLUOP_STATUS_SUCCESS);
-  const mluOpStatus_t status = mluOpGetIndicePairs(handle, desc, t[0].desc, t[0].data, nullptr, bytes, t[1].desc,
-                                                   t[1].data, t[2].desc, t[2].data, t[3].desc, t[3].data);
-  EXPECT_EQ(mluOpDestroySparseConvolutionDescriptor(desc), MLUOP_STATUS_SUCCESS);
-  return status;
-}
-
-TEST(SparseValidation, AWorkspaceWithASizeIsThere) {
-  OpCall call(Case::parse("get_indice_pairs n=1 b=1 z=1 y=1 x=1 k=1 pad=0"));
-  for (const std::size_t bytes : {std::size_t{0}, std::size_t{20}}) {
-    call.call = [bytes](mluOpHandle_t handle, const Arguments& t) { return pairs_without_workspace(handle, t, bytes); };
-    EXPECT_EQ(call.make(), bytes == 0 ? MLUOP_STATUS_SUCCESS : MLUOP_STATUS_BAD_PARAM);
-  }
-  EXPECT_STREQ(mluOpExtGetLastErrorText(), "mluOpGetIndicePairs: workspace: wanted a pointer, got NULL");
-}
-
 }  // namespace
 }  // namespace mluops::test

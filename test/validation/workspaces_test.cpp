@@ -1,4 +1,4 @@
-// What functions tell of workspaces, and calls that lack one.
+// What functions tell of workspaces.
 #include <gtest/gtest.h>
 
 #include <string>
@@ -160,26 +160,6 @@ TEST(Workspace, OfDcnIsEmpty) {
   ASSERT_EQ(mluOpSetDCNDescriptor(desc, 4, pad, one, one, 1, 1, 1, MLUOP_DTYPE_FLOAT), MLUOP_STATUS_SUCCESS);
   for (const auto& tell : functions) expect_bytes(0, tell);
   mluOpDestroyDCNDescriptor(desc);
-}
-
-// ---- calls without the workspace whose size they give
-
-TEST(Workspace, OfThreeNNIsRequired) {
-  const auto call = [](mluOpHandle_t handle, const Arguments& t) {
-    return mluOpThreeNNForward(handle, t[0].desc, t[0].data, t[1].desc, t[1].data, nullptr, 16, t[2].desc, t[2].data,
-                               t[3].desc, t[3].data);
-  };
-  expect_bad_param(OpCall(Case::parse("three_nn_forward b=2 n=5 m=4")), call, "workspace: wanted a pointer, got NULL");
-}
-
-TEST(Workspace, OfVoxelizationIsRequired) {
-  const auto call = [](mluOpHandle_t handle, const Arguments& t) {
-    return mluOpVoxelization(handle, t[0].desc, t[0].data, t[1].desc, t[1].data, t[2].desc, t[2].data, 2, 6, 3, true,
-                             nullptr, 216, t[3].desc, t[3].data, t[4].desc, t[4].data, t[5].desc, t[5].data, t[6].desc,
-                             t[6].data);
-  };
-  expect_bad_param(OpCall(Case::parse("voxelization n=9 f=5 points=2 voxels=6")), call,
-                   "workspace: wanted a pointer, got NULL");
 }
 
 }  // namespace

@@ -1,6 +1,7 @@
-// Calls that the STRICT contract refuses.
+// Calls that the STRICT contract refuses, and those that lack a workspace.
 #pragma once
 
+#include <cstddef>
 #include <utility>
 
 #include "mlu_op_ext.h"
@@ -9,6 +10,9 @@ namespace mluops::cases {
 
 /// Whether calls may ask for EXTENDED: a caller that needs what STRICT refuses to be refused says no.
 inline bool extended_is_allowed = true;
+
+/// The size that calls give of their workspace, which is NULL; 0 but for a caller that needs them to be refused.
+inline std::size_t missing_workspace = 0;
 
 /// call() under the EXTENDED contract where `extended`; the handle gets its own back.
 template <class Call>
