@@ -27,6 +27,7 @@ class Form:
         sizes: sizes that are computed otherwise than the description tells, from all others by name; None: not
             computed, but found in a tensor.
         least: of sizes among the arguments; 0 for those of type SymInt. (That of a part is in the description.)
+        more: a tensor that C does not take, such as a gradient that its results are multiplied by.
         rule: (**sizes): raises where a rule of the operator's own is broken. Sizes include the numbers among the
             arguments.
     """
@@ -35,11 +36,11 @@ class Form:
 
     def __init__(self, schema: str, function: CFunction, names: Dict[str, str] = {}, results: str = "",
                  unused: Sequence[str] = (), sizes: Dict[str, Optional[Callable]] = {}, least: Dict[str, int] = {},
-                 rule: Optional[Callable] = None) -> None:
+                 rule: Optional[Callable] = None, more: Optional[Part] = None) -> None:
         self.name, inside = schema.rstrip(")").split("(", 1)
         self.function, self.rule = function, rule
         self.derived = {name: how for name, how in {**function.derived, **sizes}.items() if how is not None}
-        parts = {part.name: part for each in function.parts for part in (each, *each.parts)}
+        parts = {part.name: part for each in (*([more] if more else []), *function.parts) for part in (each, *each.parts)}
         first = next((name for name in parts if name.startswith("grad")), "")
         typed, declared = zip(*[each.rpartition(" ")[::2] for each in inside.split(", ")])
         sizes_of_all = {size for part in parts.values() for size in part.dims.split()}

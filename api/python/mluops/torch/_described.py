@@ -24,11 +24,12 @@ _DTYPES = {"int32": torch.int32, "bool": torch.bool, "float32": torch.float32}
 def described(schema: str, function: CFunction, *, fixed: Dict[str, Any] = {}, int64: str = "",
               absent: Dict[str, Callable] = {}, gradient: Any = None, of: str = "", linear: str = "",
               names: Dict[str, str] = {}, results: str = "", sizes: Dict[str, Optional[Callable]] = {},
-              least: Dict[str, int] = {}, rule: Optional[Callable] = None, **others: Any) -> Any:
+              least: Dict[str, int] = {}, rule: Optional[Callable] = None, more: Optional[Part] = None,
+              **others: Any) -> Any:
     """operator() with what follows from the description of its C function.
 
     Args:
-        schema, names, results, sizes, least, rule: Form's (_forms.py).
+        schema, names, results, sizes, least, rule, more: Form's (_forms.py).
         fixed: the values of parts that are no arguments.
         int64: the outputs that are int64 where the description says int32.
         absent: output -> (**sizes), whether it is not wanted: it is empty then. Neither is the gradient of an input
@@ -41,7 +42,7 @@ def described(schema: str, function: CFunction, *, fixed: Dict[str, Any] = {}, i
         others: operator()'s, instead of what would follow; `call` too.
     """
     form = _Form(schema, function, fixed, int64.split(), absent, names=names, results=results, sizes=sizes, least=least,
-                 rule=rule)
+                 rule=rule, more=more)
     follows: Dict[str, Any] = {"call": form.call}
     if gradient is not None:
         derivative = _Derivative(form, gradient if isinstance(gradient, tuple) else (gradient,), of.split())

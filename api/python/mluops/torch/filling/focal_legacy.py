@@ -2,7 +2,7 @@
 
 import torch
 
-from ..op.focal_loss import sigmoid_derivative, sigmoid_forward
+from ..op.focal_loss import sigmoid_forward, sigmoid_gradient
 from .._integers import int32
 from .._tensors import floats
 
@@ -24,5 +24,5 @@ def sigmoid_focal_loss_forward(logits, targets, gamma, alpha, first):
 def sigmoid_focal_loss_backward(logits, targets, d_losses, gamma, alpha, first):
     x, classes, known = _arguments(logits.detach(), targets, first)
     slope = torch.empty_like(x)
-    sigmoid_derivative(slope, x, classes, None, float(gamma), float(alpha))
+    sigmoid_gradient.form.call(slope, None, x, classes, None, float(gamma), float(alpha))
     return slope * known * d_losses.to(x.dtype)

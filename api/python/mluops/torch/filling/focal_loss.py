@@ -6,7 +6,7 @@ from ..._functions.focal_loss import FOCAL_LOSS_SOFTMAX_FORWARD
 from .._buffers import fill
 from .._integers import int32
 from .._tensors import floats, run
-from ..op.focal_loss import sigmoid_derivative, sigmoid_forward, softmax_derivative
+from ..op.focal_loss import sigmoid_forward, sigmoid_gradient, softmax_gradient
 
 
 def _arguments(input, target, weight):
@@ -22,7 +22,7 @@ def sigmoid_focal_loss_forward(input, target, weight, output, gamma, alpha):
 def sigmoid_focal_loss_backward(input, target, weight, grad_input, gamma, alpha):
     x, t, w = _arguments(input, target, weight)
     result = torch.empty(x.shape, dtype=x.dtype)
-    sigmoid_derivative(result, x, t, w, gamma, alpha)
+    sigmoid_gradient.form.call(result, None, x, t, w, gamma, alpha)
     fill("grad_input", grad_input, result)
 
 
@@ -36,5 +36,5 @@ def softmax_focal_loss_forward(input, target, weight, output, gamma, alpha):
 def softmax_focal_loss_backward(input, target, weight, buff, grad_input, gamma, alpha):
     x, t, w = _arguments(input, target, weight)
     result = torch.empty(x.shape, dtype=x.dtype)
-    softmax_derivative(result, x, t, w, gamma, alpha)
+    softmax_gradient.form.call(result, None, x, t, w, gamma, alpha)
     fill("grad_input", grad_input, result)

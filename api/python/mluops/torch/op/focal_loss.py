@@ -5,52 +5,27 @@ from typing import Optional
 import torch
 from torch import Tensor, nn
 
+from ..._function import ARRAY
 from ..._functions import focal_loss as f
-from .._blocks import bad_param, described, expect, floats, int32, no_tangent, operator, rank, run
+from .._blocks import bad_param, described, floats, int32, no_tangent, operator, run
 
 __all__ = ["SigmoidFocalLoss", "SoftmaxFocalLoss", "sigmoid_focal_loss", "softmax_focal_loss"]
 
-_HIGH_PRECISION, _NONE = 1, 0
-
-
-def _check(input, target, weight, gamma):
-    rows, classes = rank("input", input.shape, 2)
-    rank("target", target.shape, 1)
-    expect("target", target.shape, (rows,), ("the rows of input",))
-    if weight is not None:
-        rank("weight", weight.shape, 1)
-        expect("weight", weight.shape, (classes,), ("the classes of input",))
-    _gamma_of_a_loss(gamma)
+_MODES = {"prefer": 1, "reduction": 0}  # MLUOP_COMPUTATION_HIGH_PRECISION, MLUOP_LOSS_REDUCTION_NONE
 
 
 # ---- sigmoid
 
 
-def sigmoid_derivative(grad_input, input, target, weight, gamma, alpha):
-    """Fills grad_input with the derivative of each loss."""
-    return run(f.FOCAL_LOSS_SIGMOID_BACKWARD, _HIGH_PRECISION, _NONE, input, target, weight, alpha, gamma, grad_input)
+def _gamma_of_a_loss(gamma, **_):
+    if not gamma >= 0:
+        raise bad_param("gamma", "at least 0", gamma)
 
 
-def _sigmoid_gradient_fake(grad, input, target, weight, gamma, alpha):
-    _check(input, target, weight, gamma)
-    expect("grad_output", grad.shape, input.shape, ("the rows of input", "the classes of input"))
-    return input.new_empty(input.shape)
-
-
-sigmoid_gradient = operator(
-    "sigmoid_focal_loss_backward(Tensor grad, Tensor input, Tensor target, Tensor? weight, float gamma, float alpha)"
-    " -> Tensor", _sigmoid_gradient_fake, lambda grad_input, grad, *inputs: sigmoid_derivative(grad_input, *inputs),
-    after=lambda grad_input, grad, *inputs: grad_input.mul_(grad))
-
-
-def _sigmoid_setup(ctx, inputs, output):
-    input, target, weight, *ctx.numbers = inputs
-    ctx.save_for_backward(input, target, *(() if weight is None else (weight,)))
-
-
-def _sigmoid_backward(ctx, grad):
-    input, target, *weight = ctx.saved_tensors
-    return (sigmoid_gradient(grad, input, target, *(weight or (None,)), *ctx.numbers), *(None,) * 4)
+# C computes the derivative of each loss.
+sigmoid_gradient = described("sigmoid_focal_loss_backward(grad, input, target, weight, gamma, alpha)",
+                             f.FOCAL_LOSS_SIGMOID_BACKWARD, more=ARRAY("grad_output", dims="n c"), fixed=_MODES,
+                             rule=_gamma_of_a_loss, after=lambda grad_input, grad, *_: grad_input.mul_(grad))
 
 
 def _sigmoid_jvp(inputs, output, tangents):
@@ -59,21 +34,15 @@ def _sigmoid_jvp(inputs, output, tangents):
     return torch.zeros_like(output) if tangents[0] is None else sigmoid_gradient(tangents[0], *inputs)
 
 
-def _gamma_of_a_loss(gamma, **_):
-    if not gamma >= 0:
-        raise bad_param("gamma", "at least 0", gamma)
-
-
 sigmoid_forward = described("sigmoid_focal_loss(input, target, weight, gamma, alpha)", f.FOCAL_LOSS_SIGMOID_FORWARD,
-                            fixed={"prefer": _HIGH_PRECISION, "reduction": _NONE}, rule=_gamma_of_a_loss,
-                            setup=_sigmoid_setup, backward=_sigmoid_backward, jvp=_sigmoid_jvp)
+                            fixed=_MODES, rule=_gamma_of_a_loss, gradient=sigmoid_gradient, jvp=_sigmoid_jvp)
 
 
 # ---- softmax
 
 
 def _softmax_fake(input, target, weight, gamma, alpha):
-    _check(input, target, weight, gamma)
+    sigmoid_forward.form.sizes((input, target, weight, gamma, alpha))
     return input.new_empty(input.shape[:1]), input.new_empty(input.shape)
 
 
@@ -90,22 +59,9 @@ def _softmax_call(outputs, input, target, weight, gamma, alpha):
     return run(f.FOCAL_LOSS_SOFTMAX_FORWARD, softmax, target, weight, alpha, gamma, output)
 
 
-def softmax_derivative(grad_input, softmax, target, weight, gamma, alpha):
-    """Fills grad_input with the derivative of each row's loss in its logits."""
-    return run(f.FOCAL_LOSS_SOFTMAX_BACKWARD, softmax, target, weight, alpha, gamma, grad_input)
-
-
-def _softmax_gradient_fake(grad, softmax, target, weight, gamma, alpha):
-    _check(softmax, target, weight, gamma)
-    expect("grad_output", grad.shape, softmax.shape[:1], ("the rows of input",))
-    return softmax.new_empty(softmax.shape)
-
-
-softmax_gradient = operator(
-    "softmax_focal_loss_backward(Tensor grad, Tensor softmax, Tensor target, Tensor? weight, float gamma,"
-    " float alpha) -> Tensor", _softmax_gradient_fake,
-    lambda grad_input, grad, *inputs: softmax_derivative(grad_input, *inputs),
-    after=lambda grad_input, grad, *inputs: grad_input.mul_(grad[:, None]))
+softmax_gradient = described("softmax_focal_loss_backward(grad, softmax, target, weight, gamma, alpha)",
+                             f.FOCAL_LOSS_SOFTMAX_BACKWARD, more=ARRAY("grad_output", dims="n"), rule=_gamma_of_a_loss,
+                             after=lambda grad_input, grad, *_: grad_input.mul_(grad[:, None]))
 
 
 def _softmax_setup(ctx, inputs, output):
