@@ -55,6 +55,7 @@ TEST_P(ManyThreadsTest, OwnRowsWithTheSameBits) {
 INSTANTIATE_TEST_SUITE_P(
     All, ManyThreadsTest,
     ::testing::Values(
+        "dcn_forward h=40 w=55 ci=32 co=32 g=8 dg=2", "dcn_forward h=23 w=40 ci=24 co=24 g=24 dg=1",
         "assign_score_withk_backward b=1 n=1700 m=4 o=20 p=100 k=20", "prroi_pool_backward b=1 h=40 w=30 c=300 r=60",
         "roi_align_rotated_backward b=1 h=40 w=30 c=300 r=60", "roi_align_rotated_backward b=1 h=9 w=11 c=150 r=200",
         "roi_align_rotated_backward b=40 h=20 w=20 c=70 r=90",

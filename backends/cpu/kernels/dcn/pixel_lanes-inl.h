@@ -3,9 +3,11 @@
 //
 // The filter is read as it lies, in either layout: a row of factors for each output. That suits few pixels, where
 // packing the filter costs more than the product, and groups of few outputs, which leave lanes of packed filters empty.
-// input [N,H,W,Ci], filter [Co,Kh,Kw,Ci/g] or [Co,Ci/g,Kh,Kw], output [N,Ho,Wo,Co]. First the columns [taps * Ci,
-// width] of some runs of pixels are sampled, a tap's slice of channels by each task; then a task owns outputs of a run.
-// Blocks of the depth whose columns fit the second cache pass all rows of the filter, which is read once for each run.
+// input [N,H,W,Ci], filter [Co,Kh,Kw,Ci/g] or [Co,Ci/g,Kh,Kw], output [N,Ho,Wo,Co]. A task owns a run of pixels: it
+// samples their columns [taps * Ci, width] and makes all outputs. Where there are more threads than runs, or a run's
+// columns exceed the second cache, the columns of some runs are sampled first, a tap's slice of channels by each task;
+// then a task owns outputs of a run. Blocks of the depth whose columns fit the second cache pass all rows of the
+// filter, which is read once for each run.
 // Sums are made stripe by stripe, in the same order for every number of threads.
 #include <algorithm>
 #include <cstdint>
@@ -29,7 +31,7 @@ namespace mluops::cpu::dcn::HWY_NAMESPACE {
 using namespace cpu::HWY_NAMESPACE;
 namespace lanes {
 
-constexpr std::int64_t kRunPixels = 64, kLeastOutputs = 48;
+constexpr std::int64_t kMostPixels = 64, kLeastPixels = 32, kLeastOutputs = 48;
 /// Factors whose products are summed before they are added: keeps the rounding of long sums small.
 template <class A>
 constexpr std::int64_t kStripe = 512 / static_cast<std::int64_t>(sizeof(A));
@@ -38,24 +40,37 @@ constexpr std::int64_t kMostRows = 8;
 
 /// How the work is cut.
 struct Plan {
-  std::int64_t pixels, runs;    ///< of all images
-  std::int64_t width;           ///< of a column: the pixels of a run in whole vectors
+  std::int64_t pixels;          ///< of all images
   std::int64_t depth;           ///< columns of all groups
+  std::int64_t run, runs;       ///< pixels of a run, and how many runs
+  bool whole;                   ///< a task samples the columns of a run and multiplies them
+  std::int64_t width;           ///< of a column: the pixels of a run in whole vectors
   std::int64_t block;           ///< factors of a row that are multiplied before the next row
-  std::int64_t together;        ///< runs whose columns are in memory
-  std::int64_t outputs, parts;  ///< outputs of a task, and tasks of a run
+  std::int64_t together;        ///< runs whose columns are in memory; `whole`: for each slot
+  std::int64_t outputs, parts;  ///< outputs that are made together, and how many times that is a run
   std::int64_t slices;          ///< of the channels of a deformable group
 
   Plan(const Shape& s, int threads, std::int64_t size)
       : pixels(s.batch * out_pixels(s)),
-        runs(ceil_div(pixels, kRunPixels)),
-        width(padded_columns(std::min(pixels, kRunPixels))),
         depth(s.ci * count_taps(s)),
+        run(run_for(pixels, threads, depth * size)),
+        runs(ceil_div(pixels, run)),
+        whole(threads == 1 || (runs >= threads && fits(run, depth * size))),
+        width(padded_columns(std::min(pixels, run))),
         block(round_down(std::clamp<std::int64_t>(second_cache(16) / (width * size), 256, 2048), 256)),
-        together(std::clamp<std::int64_t>(threads * second_cache(32) / (depth * width * size), 1, runs)),
+        together(whole ? 1 : std::clamp<std::int64_t>(threads * second_cache(32) / (depth * width * size), 1, runs)),
         outputs(std::min(s.co, round_up(ceil_div(s.co * together, 4 * threads), kLeastOutputs))),
         parts(ceil_div(s.co, outputs)),
         slices(ceil_div(s.ci / s.deform_groups, kSliceChannels)) {}
+
+ private:
+  static bool fits(std::int64_t pixels, std::int64_t pixel_bytes) { return pixels * pixel_bytes <= second_cache(64); }
+  /// Fewer where a thread then has a run of its own, and would not have four of the most pixels.
+  static std::int64_t run_for(std::int64_t pixels, int threads, std::int64_t pixel_bytes) {
+    const bool enough = pixels >= 4 * threads * kMostPixels && fits(kMostPixels, pixel_bytes);
+    const bool fewer = pixels >= threads * kLeastPixels && fits(kLeastPixels, pixel_bytes);
+    return threads > 1 && fewer && !enough ? kLeastPixels : kMostPixels;
+  }
 };
 
 template <class T>
@@ -64,23 +79,27 @@ struct Arrays {
   static constexpr bool kWide = !std::is_same_v<T, A>;
   Plan plan;
   T* zeros;    ///< a pixel beyond the map
-  A* columns;  ///< [together,depth,width]
+  A* columns;  ///< [together,depth,width]; `whole`: for each slot
   // One for each slot.
-  Tap<A>* taps;  ///< [kRunPixels]
+  Tap<A>* taps;  ///< [run]
   A* rows;       ///< samples [width,kSliceChannels]
   A* sums;       ///< [outputs,width]
-  A* turned;     ///< sums as [kRunPixels,outputs], where they are no elements yet
+  A* turned;     ///< sums as [run,outputs], where they are no elements yet
   A* wide;       ///< factors [kMostRows,block] as the type of the sums, where they are not
 
   Arrays(Allocator& allocator, const Shape& s, const Plan& p, int slots)
       : plan(p),
         zeros(allocator.allocate<T>(s.ci)),
-        columns(allocator.allocate<A>(p.together, p.depth, p.width)),
-        taps(allocator.allocate<Tap<A>>(slots, kRunPixels)),
+        columns(allocator.allocate<A>(p.whole ? slots : p.together, p.depth, p.width)),
+        taps(allocator.allocate<Tap<A>>(slots, p.run)),
         rows(allocator.allocate<A>(slots, p.width, kSliceChannels)),
         sums(allocator.allocate<A>(slots, p.outputs, p.width)),
-        turned(allocator.allocate<A>(kWide ? slots : 0, kRunPixels, p.outputs)),
+        turned(allocator.allocate<A>(kWide ? slots : 0, p.run, p.outputs)),
         wide(allocator.allocate<A>(kWide ? slots : 0, kMostRows, p.block)) {}
+
+  A* columns_of(std::int64_t run, int slot) const {
+    return columns + (plan.whole ? slot : run % plan.together) * plan.depth * plan.width;
+  }
 };
 
 /// f(tile, at) for the pixels of a run, image by image; `at` is the tile's first pixel counted in the run.
@@ -125,9 +144,9 @@ void sample(const Problem& p, const Arrays<T>& arrays, std::int64_t run, std::in
   const std::int64_t deform_group = item / count_taps(s) / plan.slices, part = s.ci / s.deform_groups;
   const std::int64_t channel = deform_group * part + slice * kSliceChannels;
   const std::int64_t count = std::min(kSliceChannels, (deform_group + 1) * part - channel);
-  const std::int64_t first = run * kRunPixels, pixels = std::min(kRunPixels, plan.pixels - first);
+  const std::int64_t first = run * plan.run, pixels = std::min(plan.run, plan.pixels - first);
   A* const rows = arrays.rows + slot * plan.width * kSliceChannels;
-  Tap<A>* const taps = arrays.taps + slot * kRunPixels;
+  Tap<A>* const taps = arrays.taps + slot * plan.run;
   for_tiles_of_run(s, first, pixels, [&](const Tile& tile, std::int64_t at) HWY_ATTR {
     const T* const image = static_cast<const T*>(p.input) + tile.image * s.h * s.w * s.ci;
     const ImageSlice<T> channels = {image + channel, s.ci, arrays.zeros};
@@ -137,7 +156,7 @@ void sample(const Problem& p, const Arrays<T>& arrays, std::int64_t run, std::in
     }
   });
   std::fill_n(rows + pixels * kSliceChannels, (plan.width - pixels) * kSliceChannels, A{0});
-  put_columns(p, plan.width, rows, tap, channel, count, arrays.columns + run % plan.together * plan.depth * plan.width);
+  put_columns(p, plan.width, rows, tap, channel, count, arrays.columns_of(run, slot));
 }
 
 /// sums[r][0, width) += factors[r][0, depth) * columns [depth,width].
@@ -178,17 +197,20 @@ class Task {
       : p_(p),
         s_(p.shape),
         plan_(arrays.plan),
-        columns_(arrays.columns),
+        arrays_(arrays),
+        slot_(slot),
         sums_(arrays.sums + slot * plan_.outputs * plan_.width),
-        turned_(arrays.turned + slot * kRunPixels * plan_.outputs),
+        turned_(arrays.turned + slot * plan_.run * plan_.outputs),
         wide_(arrays.wide + slot * kMostRows * plan_.block) {}
 
-  void run(std::int64_t run, std::int64_t first, std::int64_t end) const {
+  /// Outputs of a run, those of a part.
+  void run(std::int64_t run, std::int64_t part) const {
+    const std::int64_t first = part * plan_.outputs, end = std::min(s_.co, first + plan_.outputs);
     const auto* const bias = static_cast<const T*>(p_.bias);
     for (std::int64_t o = first; o < end; ++o) {
       std::fill_n(sums_ + (o - first) * plan_.width, plan_.width, bias == nullptr ? A{0} : to_acc(bias[o]));
     }
-    const A* const columns = columns_ + run % plan_.together * plan_.depth * plan_.width;
+    const A* const columns = arrays_.columns_of(run, slot_);
     for (std::int64_t o = first, next = 0; o < end; o = next) {
       next = std::min(end, (o / group_outputs(s_) + 1) * group_outputs(s_));
       multiply_group(columns + o / group_outputs(s_) * depth() * plan_.width, o, next,
@@ -232,7 +254,7 @@ class Task {
   }
 
   void store(std::int64_t run, std::int64_t first, std::int64_t outputs) const {
-    const std::int64_t pixel = run * kRunPixels, pixels = std::min(kRunPixels, plan_.pixels - pixel);
+    const std::int64_t pixel = run * plan_.run, pixels = std::min(plan_.run, plan_.pixels - pixel);
     T* const to = static_cast<T*>(p_.output) + pixel * s_.co + first;
     if constexpr (std::is_same_v<T, A>) {
       transpose_panel(sums_, plan_.width, outputs, pixels, to, s_.co);
@@ -245,7 +267,8 @@ class Task {
   const Problem& p_;
   const Shape& s_;
   const Plan& plan_;
-  const A* columns_;
+  const Arrays<T>& arrays_;
+  int slot_;
   A *sums_, *turned_, *wide_;
 };
 
@@ -257,22 +280,32 @@ mluOpStatus_t forward(Context& context, const mluopsCall& call, const Problem& p
   const std::int64_t samples = s.deform_groups * plan.slices * count_taps(s);
   const double sample_ns = cost::kElement * static_cast<double>(plan.width * kSliceChannels);
   const double task_ns = cost::kMultiplyAdd * static_cast<double>(plan.outputs * plan.width * (plan.depth / s.groups));
+  const Loop runs(context, call, plan.runs,
+                  static_cast<double>(samples) * sample_ns + static_cast<double>(plan.parts) * task_ns);
   const Loop sampling(context, call, plan.together * samples, sample_ns);
   const Loop products(context, call, plan.together * plan.parts, task_ns);
-  const auto arrays = allocate<Arrays<T>>(context.arena, s, plan, std::max(sampling.slots(), products.slots()));
+  const int slots = plan.whole ? runs.slots() : std::max(sampling.slots(), products.slots());
+  const auto arrays = allocate<Arrays<T>>(context.arena, s, plan, slots);
   if (!arrays) return no_memory(call);
   std::fill_n(arrays->zeros, s.ci, T{});
+  if (plan.whole) {
+    runs.run([&](std::int64_t begin, std::int64_t end, int slot) HWY_ATTR {
+      const Task<T, Problem> task(p, *arrays, slot);
+      for (std::int64_t run = begin; run < end; ++run) {
+        for (std::int64_t i = 0; i < samples; ++i) sample<T>(p, *arrays, run, i, slot);
+        for (std::int64_t part = 0; part < plan.parts; ++part) task.run(run, part);
+      }
+    });
+    return MLUOP_STATUS_SUCCESS;
+  }
   for (std::int64_t first = 0; first < plan.runs; first += plan.together) {
-    const std::int64_t runs = std::min(plan.together, plan.runs - first);
-    Loop(context, call, runs * samples, sample_ns).run([&](std::int64_t begin, std::int64_t end, int slot) HWY_ATTR {
+    const std::int64_t count = std::min(plan.together, plan.runs - first);
+    Loop(context, call, count * samples, sample_ns).run([&](std::int64_t begin, std::int64_t end, int slot) HWY_ATTR {
       for (std::int64_t i = begin; i < end; ++i) sample<T>(p, *arrays, first + i / samples, i % samples, slot);
     });
-    Loop(context, call, runs * plan.parts, task_ns).run([&](std::int64_t begin, std::int64_t end, int slot) HWY_ATTR {
+    Loop(context, call, count * plan.parts, task_ns).run([&](std::int64_t begin, std::int64_t end, int slot) HWY_ATTR {
       const Task<T, Problem> task(p, *arrays, slot);
-      for (std::int64_t i = begin; i < end; ++i) {
-        const std::int64_t output = i % plan.parts * plan.outputs;
-        task.run(first + i / plan.parts, output, std::min(s.co, output + plan.outputs));
-      }
+      for (std::int64_t i = begin; i < end; ++i) task.run(first + i / plan.parts, i % plan.parts);
     });
   }
   return MLUOP_STATUS_SUCCESS;
