@@ -166,15 +166,12 @@ Grid simulated_study(const Options& given) {
   Study study(options);
   Grid grid = study.run();
   grid.note = format(
-      "One thread runs the parts of every loop that so many threads would share; a part goes to the thread that is "
-      "free\n"
-      "first. outside: share of the CPU time outside of loops. CPU: CPU time, 1: that of one thread. parts: speed-up "
-      "if\n"
-      "only parts and what is outside count. speed-up: the same, and memory moves the case's bytes at so many times "
-      "one\n"
-      "thread's read speed, at most %.0f GB/s (--memory). Starting and ending loops is not in it. limit: what keeps "
-      "it\n"
-      "down. clock: measured, where this machine has the cores. The time of looking at the clock is taken off.",
+      "One thread runs the parts of every loop that so many threads would share, all with the scratch memory of one\n"
+      "thread; a part goes to the thread that is free first. outside: share of the CPU time outside of loops. CPU:\n"
+      "CPU time, 1: that of one thread. parts: speed-up if only parts and what is outside count. speed-up: the same,\n"
+      "and memory moves the case's bytes at so many times one thread's read speed, at most %.0f GB/s (--memory).\n"
+      "Starting and ending loops is not in it. limit: what keeps it down. clock: measured, where this machine has the\n"
+      "cores. The time of looking at the clock is taken off.",
       options.memory);
   return grid;
 }

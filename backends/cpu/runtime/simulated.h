@@ -49,16 +49,16 @@ inline double clock_read_ns() {
   return once;
 }
 
-/// Runs chunk(i, slot) for i in [0, chunks), in this order, each in the slot that has been busy for the shortest time,
-/// as threads claim them. Notes the times in `loops`.
+/// Runs chunk(i) for i in [0, chunks), in this order, each counted for the thread that has been busy for the shortest
+/// time, as threads claim them. Notes the times in `loops`.
 template <class Chunk>
-void run_simulated(SimulatedLoops& loops, int slots, std::int64_t chunks, Chunk&& chunk) {
+void run_simulated(SimulatedLoops& loops, int threads, std::int64_t chunks, Chunk&& chunk) {
   const double read_ns = clock_read_ns();
-  std::vector<double> busy(static_cast<std::size_t>(slots), 0.0);
+  std::vector<double> busy(static_cast<std::size_t>(threads), 0.0);
   std::clock_t before = std::clock();
   for (std::int64_t i = 0; i < chunks; ++i) {
     const auto free_first = std::min_element(busy.begin(), busy.end());
-    chunk(i, static_cast<int>(free_first - busy.begin()));
+    chunk(i);
     const std::clock_t after = std::clock();
     *free_first += std::max(0.0, ns_of(after - before) - read_ns);
     before = after;
