@@ -169,7 +169,7 @@ def test_active_rotated_filter(dtype):
 
 x, flow = torch.ones(1, 2, 4, 4), torch.ones(1, 4, 4, 4)
 REFUSED = {
-    "mode: wanted iou or iof": lambda: mt.bbox_overlaps(x[0, 0], x[0, 0], "giou"),
+    'mode: wanted "iou"': lambda: mt.bbox_overlaps(x[0, 0], x[0, 0], "giou"),
     "offset: wanted 0 or 1": lambda: mt.bbox_overlaps(x[0, 0], x[0, 0], offset=2),
     "bboxes2: wanted dimension 0": lambda: mt.bbox_overlaps(x[0, 0], x[0, 0, :2], aligned=True),
     "polygons: wanted dimension 1 to be 8": lambda: mt.points_in_polygons(x[0, 0, :, :2], x[0, 0]),

@@ -201,7 +201,7 @@ def test_min_area_polygons_of_mmcv_s_tests():
 
 
 REFUSED = {
-    "mode: wanted iou or iof": lambda: mt.box_iou_quadri(SQUARES, SQUARES, "giou"),
+    'mode: wanted "iou"': lambda: mt.box_iou_quadri(SQUARES, SQUARES, "giou"),
     "bboxes1: wanted dimension 1 to be 8": lambda: mt.box_iou_quadri(SETS, SQUARES),
     "bboxes2: wanted dimension 0 to be 2": lambda: mt.box_iou_quadri(SQUARES, SQUARES[:1], aligned=True),
     "iou_threshold: wanted a number of at least 0": lambda: mt.nms_quadri(SQUARES, torch.ones(2), math.nan),

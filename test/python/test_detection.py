@@ -130,7 +130,7 @@ def test_wrong_arguments():
     for call, text in ((lambda: mt.nms(boxes[:, :3], scores, 0.5), "boxes: wanted dimension 1 to be 4"),
                        (lambda: mt.nms(boxes, scores[:3], 0.5), r"scores: wanted dimension 0 to be 4 "),
                        (lambda: mt.nms(boxes, scores, 0.5, 2), "offset: wanted 0 or 1, got 2"),
-                       (lambda: mt.soft_nms(boxes, scores, method="hard"), "method: wanted one of naive, linear"),
+                       (lambda: mt.soft_nms(boxes, scores, method="hard"), r'method: wanted "naive" \(0\), "linear" \(1\) or "gaussian"'),
                        (lambda: mt.nms_match(boxes, 0.5), "dets: wanted dimension 1 to be 5"),
                        (lambda: mt.roi_align(torch.ones(1, 2, 4, 4), torch.zeros(1, 4), 2), "rois: wanted dimension 1"),
                        (lambda: mt.roi_align(torch.ones(1, 2, 4, 4), torch.ones(1, 5), 2), "rois: "),

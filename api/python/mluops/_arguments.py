@@ -57,8 +57,8 @@ def named(name: str, value: Union[int, str], *names: str) -> int:
     try:
         return known[value]
     except (KeyError, TypeError):
-        wanted = " or ".join(f'"{each}" ({number})' for number, each in enumerate(names))
-        raise BadParamError.of(f"{name}: wanted {wanted}, got {value!r}") from None
+        *first, last = (f'"{each}" ({number})' for number, each in enumerate(names))
+        raise BadParamError.of(f"{name}: wanted {', '.join(first)} or {last}, got {value!r}") from None
 
 
 def psa_type_number(psa_type: PsaType) -> int:

@@ -259,7 +259,7 @@ def _nms_of_groups(boxes: Tensor, scores: Tensor, groups: Tensor, iou_threshold:
 
 def _soft_nms_of_groups(boxes: Tensor, scores: Tensor, groups: Tensor, iou_threshold: float, sigma: float,
                         min_score: float, method: int, offset: int) -> Tuple[Tensor, Tensor, Tensor]:
-    if method == nms._METHODS["naive"] and iou_threshold <= 0:
+    if method == nms._METHODS.index("naive") and iou_threshold <= 0:
         raise NotImplementedError("mluops: soft_nms of groups with method=\"naive\" and iou_threshold <= 0 has no ONNX "
                                   "form: boxes of other groups, whose IoU is 0, would be dropped")
     wide = boxes.double()

@@ -2,6 +2,7 @@
 
 import torch
 
+from ..._arguments import named
 from .._buffers import fill
 from .._integers import index32, int32
 from ..op import dynamic_scatter as _ours
@@ -18,4 +19,4 @@ def dynamic_point_to_voxel_backward(grad_feats, grad_reduced_feats, feats, reduc
     inputs = floats(grad=grad_reduced_feats, feats=feats, voxel_feats=reduced_feats)
     fill("grad_feats", grad_feats, _ours.gradient(*inputs, index32("coors_idx", coors_idx),
                                                   int32("reduce_count", reduce_count), voxels,
-                                                  _ours.reduction(reduce_type)))
+                                                  named("reduce_type", reduce_type, *_ours.REDUCTIONS)))

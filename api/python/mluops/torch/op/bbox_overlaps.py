@@ -8,8 +8,8 @@ from torch import Tensor
 from ..._functions.box_iou import BBOX_OVERLAPS as OVERLAPS
 from .. import _eager
 from .._batched import one_by_one
-from .._blocks import bad_param, floats, no_derivative, no_tangents, operator, run
-from .rotated import mode_number, pairs
+from .._blocks import bad_param, floats, named, no_derivative, no_tangents, operator, run
+from .rotated import MODES, pairs
 
 __all__ = ["bbox_overlaps"]
 
@@ -153,7 +153,7 @@ def bbox_overlaps(bboxes1: Tensor, bboxes2: Tensor, mode: str = "iou", aligned: 
     Source: mmcv's bbox_overlaps.
     """
     boxes = tuple(floats(bboxes1=bboxes1, bboxes2=bboxes2))
-    return _compute(boxes)(*boxes, mode_number(mode), bool(aligned), offset)
+    return _compute(boxes)(*boxes, named("mode", mode, *MODES), bool(aligned), offset)
 
 
 SMALLEST = {"bbox_overlaps": lambda ones, zeros: bbox_overlaps(ones(1, 4), ones(1, 4))}

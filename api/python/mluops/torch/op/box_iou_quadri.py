@@ -8,10 +8,10 @@ from torch import Tensor
 
 from ..._functions.box_iou import BOX_IOU_QUADRI as IOU
 from .. import _eager
-from .._blocks import bad_param, expect, floats, no_derivative, no_tangents, operator, run
+from .._blocks import bad_param, expect, floats, named, no_derivative, no_tangents, operator, run
 from .._groups import best_first, group_operator, group_tensor, split
 from .poly_nms import poly_nms
-from .rotated import count_of, mode_number, pairs
+from .rotated import MODES, count_of, pairs
 
 __all__ = ["box_iou_quadri", "nms_quadri"]
 
@@ -37,7 +37,7 @@ def box_iou_quadri(bboxes1: Tensor, bboxes2: Tensor, mode: str = "iou", aligned:
     T: float16, bfloat16, float32, float64, mixed dtypes are promoted; computed in float64. Source: mmcv's
     box_iou_quadri; mluOpExtBoxIouQuadri.
     """
-    return _iou(*floats(bboxes1=bboxes1, bboxes2=bboxes2), mode_number(mode), bool(aligned))
+    return _iou(*floats(bboxes1=bboxes1, bboxes2=bboxes2), named("mode", mode, *MODES), bool(aligned))
 
 
 def _is_flat(x1: float, y1: float, x2: float, y2: float, x3: float, y3: float, x4: float, y4: float, _: float) -> bool:

@@ -6,18 +6,18 @@ import torch
 from torch import Tensor, nn
 
 from ..._functions import dynamic_point_to_voxel as f
-from .._blocks import bad_param, described, first, floats, int32
+from .._blocks import bad_param, described, first, floats, int32, named
 
 __all__ = ["DynamicScatter", "dynamic_scatter"]
 
 
-REDUCTIONS = {"sum": 0, "mean": 1, "max": 2}
+REDUCTIONS = "sum", "mean", "max"
 
 # How many voxels there are is in the data: the operator returns a row for each point, and how many count.
 
 
 def _known_reduction(reduce_type, **_):
-    if reduce_type not in REDUCTIONS.values():
+    if reduce_type not in (0, 1, 2):
         raise bad_param("reduce_type", "0 (sum), 1 (mean) or 2 (max)", reduce_type)
 
 
@@ -28,17 +28,10 @@ forward = described("dynamic_point_to_voxel(feats, coors, reduce_type)", f.DYNAM
                     sizes={"m": lambda n, **_: n}, rule=_known_reduction, gradient=gradient)
 
 
-def reduction(reduce_type: str) -> int:
-    """The number the library knows a reduction by."""
-    if reduce_type not in REDUCTIONS:
-        raise bad_param("reduce_type", f"one of {', '.join(REDUCTIONS)}", reduce_type)
-    return REDUCTIONS[reduce_type]
-
-
 def reduced(feats: Tensor, coors: Tensor, reduce_type: str) -> Tuple[Tensor, Tensor, Tensor, Tensor]:
     """Features, coordinates, the voxel of each point, and how many points each voxel has."""
     voxel_feats, voxel_coors, of_points, counts, number = forward(*floats(feats=feats), int32("coors", coors),
-                                                                  reduction(reduce_type))
+                                                                  named("reduce_type", reduce_type, *REDUCTIONS))
     voxel_feats, voxel_coors, counts = first(number, voxel_feats, voxel_coors, counts)
     return voxel_feats, voxel_coors.to(coors.dtype), of_points, counts
 

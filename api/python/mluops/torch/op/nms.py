@@ -6,15 +6,15 @@ import torch
 from torch import Tensor
 
 from ..._functions.nms import NMS, NMS_MATCH, SOFT_NMS
-from .._blocks import (at_least, bad_param, described, expect, first, floats, integer, no_derivative, no_tangents,
-                       operator, rank, renamed, run)
+from .._blocks import (at_least, bad_param, described, expect, first, floats, integer, named, no_derivative,
+                       no_tangents, operator, rank, renamed, run)
 from .._groups import apart_exactly, best_first, group_operator, group_tensor, split
 
 __all__ = ["nms", "nms_match", "soft_nms"]
 
 
 _EVERY_SCORE = float("-inf")
-_METHODS = {"naive": 0, "linear": 1, "gaussian": 2}
+_METHODS = "naive", "linear", "gaussian"
 
 # How many results there are is in the data. The operators return as many as there may be, and how many there are.
 
@@ -135,16 +135,10 @@ def soft_nms_of_groups(boxes: Tensor, scores: Tensor, groups: Tensor, iou_thresh
     """soft_nms of each group: dets T [K, 5], best new score first, equal ones by index, and indices int64 [K]."""
     boxes, scores = floats(boxes=boxes, scores=scores)
     return _soft_nms_of_groups(boxes, scores, group_tensor("idxs", groups, boxes), float(iou_threshold), float(sigma),
-                               float(min_score), _method_number(method), integer("offset", offset))
+                               float(min_score), named("method", method, *_METHODS), integer("offset", offset))
 
 
 # ---- public
-
-
-def _method_number(method: str) -> int:
-    if method not in _METHODS:
-        raise bad_param("method", f"one of {', '.join(_METHODS)}", method)
-    return _METHODS[method]
 
 
 @renamed(iou_thr="iou_threshold")
@@ -186,7 +180,7 @@ def soft_nms(boxes: Tensor, scores: Tensor, iou_threshold: float = 0.3, sigma: f
     T: float16, bfloat16, float32, float64, mixed dtypes are promoted.
     Source: Bodla et al., "Soft-NMS", ICCV 2017; mmcv's soft_nms.
     """
-    return softened(boxes, scores, iou_threshold, sigma, min_score, _method_number(method), offset)
+    return softened(boxes, scores, iou_threshold, sigma, min_score, named("method", method, *_METHODS), offset)
 
 
 def nms_match(dets: Tensor, iou_threshold: float) -> List[Tensor]:

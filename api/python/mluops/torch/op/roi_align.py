@@ -6,12 +6,12 @@ import torch
 from torch import Tensor, nn
 
 from ..._functions.roi_align import ROI_ALIGN_BACKWARD as BACKWARD, ROI_ALIGN_FORWARD as FORWARD
-from .._blocks import Rois, Size, bad_param, described, floats, integer, no_tangent, pair, renamed, rois_of
+from .._blocks import Rois, Size, described, floats, integer, named, no_tangent, pair, renamed, rois_of
 
 __all__ = ["RoIAlign", "roi_align"]
 
 
-_MODES = {"max": 0, "avg": 1}
+_MODES = "max", "avg"
 _MAX = 0
 
 
@@ -57,10 +57,9 @@ def roi_align(input: Tensor, rois: Rois, output_size: Size, spatial_scale: float
     x, r = floats(input=input, rois=rois_of(input, rois))
     if isinstance(pool_mode, bool):
         pool_mode, aligned = "avg", pool_mode
-    if pool_mode not in _MODES:
-        raise bad_param("pool_mode", '"avg" or "max"', pool_mode)
     return forward(x, r, *pair("output_size", output_size), float(spatial_scale),
-                   integer("sampling_ratio", sampling_ratio), _MODES[pool_mode], bool(aligned))[0]
+                   integer("sampling_ratio", sampling_ratio), named("pool_mode", pool_mode, *_MODES),
+                   bool(aligned))[0]
 
 
 class RoIAlign(nn.Module):

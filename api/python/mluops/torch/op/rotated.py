@@ -6,7 +6,8 @@ import torch
 from torch import Tensor
 
 from ..._functions.box_iou import BOX_IOU_ROTATED as IOU, NMS_ROTATED as NMS
-from .._blocks import bad_param, described, expect, first, floats, no_derivative, no_tangents, operator, rank, run
+from .._blocks import (bad_param, described, expect, first, floats, named, no_derivative, no_tangents, operator, rank,
+                       run)
 from .._groups import best_first, group_operator, group_tensor, split
 
 __all__ = ["box_iou_rotated", "nms_rotated"]
@@ -27,12 +28,7 @@ def pairs(bboxes1: Tensor, bboxes2: Tensor, aligned: bool, numbers: str) -> Tens
     return bboxes1.new_empty((n,) if aligned else (n, m))
 
 
-def mode_number(mode: str) -> int:
-    if mode not in ("iou", "iof"):
-        raise bad_param("mode", "iou or iof", mode)
-    return int(mode == "iof")
-
-
+MODES = "iou", "iof"
 _NUMBERS = "x, y, w, h, angle"
 
 iou = operator("box_iou_rotated(Tensor bboxes1, Tensor bboxes2, int mode, bool aligned) -> Tensor",
@@ -72,7 +68,7 @@ def box_iou_rotated(bboxes1: Tensor, bboxes2: Tensor, mode: str = "iou", aligned
     T: float16, bfloat16, float32, float64, mixed dtypes are promoted. Source: mmcv's box_iou_rotated.
     """
     a, b = floats(bboxes1=bboxes1, bboxes2=bboxes2)
-    return iou(_clockwise(a, clockwise), _clockwise(b, clockwise), mode_number(mode), bool(aligned))
+    return iou(_clockwise(a, clockwise), _clockwise(b, clockwise), named("mode", mode, *MODES), bool(aligned))
 
 
 def _groups_fake(dets, scores, labels, iou_threshold):
