@@ -18,7 +18,7 @@ ROOT = Path(__file__).resolve().parents[2]
 
 def load(name: str) -> describe.Family:
     family = describe.start(name)
-    runpy.run_path(str(ROOT / "api/operators" / f"{name}.py"), {word.__name__: word for word in describe.WORDS})
+    runpy.run_path(str(ROOT / "api/operators" / f"{name}.py"))
     describe.end()
     c_api.add_problems(family)
     return describe.Family(**vars(family))

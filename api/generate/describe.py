@@ -396,6 +396,3 @@ def descriptor(kind: str, argument: str, struct: str, fields: str, order: str, d
                       set_name or f"mluOpSet{kind}Descriptor", by_hand, address)
     current.items.append(made)
     return made
-
-
-WORDS = family, prose, struct, shape, rule, operator, getter, alias, descriptor  # that a description finds defined

@@ -1,4 +1,5 @@
 """ActiveRotatedFilter."""
+from api.generate.describe import *
 
 family("ActiveRotatedFilter", "mluOpActiveRotatedFilterForward of MLU-OPS 1.11; mmcv's active_rotated_filter.",
        letters={"filters": "M*R", "channels": "C*O"})

@@ -1,4 +1,5 @@
 """AdamW."""
+from api.generate.describe import *
 
 family("AdamW", "mluOp's adam_w; BMTrain's adam_cuda.cu.", numpy=False, includes="common/op/adam_w_form.h", hooks="""
 /// Every rule but the handle's.

@@ -1,4 +1,5 @@
 """AssignScoreWithk."""
+from api.generate.describe import *
 
 family("AssignScoreWithk", "mmcv's assign_score_withk.")
 

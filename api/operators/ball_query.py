@@ -1,4 +1,5 @@
 """BallQuery."""
+from api.generate.describe import *
 
 family("BallQuery", "statuses as MLU-OPS 1.11 gives them.")
 

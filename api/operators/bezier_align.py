@@ -1,4 +1,5 @@
 """BezierAlign."""
+from api.generate.describe import *
 
 family("BezierAlign", "mmcv's bezier_align.")
 

@@ -1,4 +1,5 @@
 """BorderAlign."""
+from api.generate.describe import *
 
 family("BorderAlign", "design document; statuses as MLU-OPS 1.11 gives them.", letters={"channels": "4*C"})
 

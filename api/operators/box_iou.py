@@ -1,4 +1,5 @@
 """IoU of upright and of rotated boxes, and suppression by the latter."""
+from api.generate.describe import *
 
 family("box IoU and suppression of rotated boxes", "mlu_op.h of mlu-ops.", includes="common/tensor_desc.h", hooks="""
 /// ious [n, m]; aligned [n], where n = 0 also [0, 1].

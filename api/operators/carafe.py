@@ -1,4 +1,5 @@
 """CARAFE."""
+from api.generate.describe import *
 
 family("CARAFE", "CARAFE design documents; statuses as MLU-OPS 1.11 gives them.",
        letters={"ho": "s*H", "wo": "s*W", "taps": "G*K*K"})

@@ -1,4 +1,5 @@
 """ChamferDistance."""
+from api.generate.describe import *
 
 family("ChamferDistance", "mmcv's chamfer_distance.")
 

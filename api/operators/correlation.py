@@ -1,4 +1,5 @@
 """Correlation."""
+from api.generate.describe import *
 
 family("Correlation")
 

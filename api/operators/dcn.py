@@ -1,4 +1,5 @@
 """Deformable convolution (DCN)."""
+from api.generate.describe import *
 
 family("Deformable convolution (DCN)", "mluOpDCNForward, BackwardData and BackwardWeight of MLU-OPS 1.11.", numpy=False,
        hooks="""

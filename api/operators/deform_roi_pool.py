@@ -1,4 +1,5 @@
 """DeformRoiPool."""
+from api.generate.describe import *
 
 family("DeformRoiPool", "design document; statuses as MLU-OPS 1.11 gives them.",
        letters={"pooled_height": "pooled_height", "pooled_width": "pooled_width"})

@@ -1,4 +1,5 @@
 """DiffIouRotated."""
+from api.generate.describe import *
 
 family("DiffIouRotated", "statuses as MLU-OPS gives them.", letters={"pairs": "N"})
 

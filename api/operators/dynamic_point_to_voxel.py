@@ -1,4 +1,5 @@
 """DynamicPointToVoxel."""
+from api.generate.describe import *
 
 family("DynamicPointToVoxel", "statuses as MLU-OPS 1.11 gives them.")
 

@@ -1,4 +1,5 @@
 """Elementwise functions."""
+from api.generate.describe import *
 
 family("Elementwise", "mluOp's abs, log, sqrt, div, lgamma and logspace.", numpy=False,
        includes="common/op/strided.h", letters={"n": "any shape"}, hooks="""

@@ -1,4 +1,5 @@
 """FFT."""
+from api.generate.describe import *
 
 family("Fft", "mluOp's fft.", numpy=False, includes="common/op/fft_plan.h", hooks="""
 /// Every rule but the handle's.

@@ -1,4 +1,5 @@
 """FocalLossSigmoid and FocalLossSoftmax."""
+from api.generate.describe import *
 
 family("FocalLossSigmoid and FocalLossSoftmax",
        "mluOpFocalLossSigmoidForward and Backward of MLU-OPS 1.11; mmcv's sigmoid_focal_loss and softmax_focal_loss.", hooks="""

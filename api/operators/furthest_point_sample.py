@@ -1,4 +1,5 @@
 """FurthestPointSample."""
+from api.generate.describe import *
 
 family("FurthestPointSample", "mmcv's furthest_point_sample.")
 

@@ -1,4 +1,5 @@
 """GatherPoints and GroupPoints."""
+from api.generate.describe import *
 
 family("GatherPoints and GroupPoints", "mmcv's gather_points and grouping_operation.", letters={"k": "S"})
 

@@ -1,4 +1,5 @@
 """GenerateProposalsV2."""
+from api.generate.describe import *
 
 family("GenerateProposalsV2", "mlu_op.h of mlu-ops and its design document.",
        letters={"deltas": "4 A", "rows": "N post_nms_top_n"})

@@ -1,4 +1,5 @@
 """GetIndicePairs."""
+from api.generate.describe import *
 
 family("GetIndicePairs", "statuses as MLU-OPS gives them; mmcv's get_indice_pairs.", numpy=False,
        problem_prose="#define MLUOPS_MOST_SPARSE_AXES 4", hooks="""

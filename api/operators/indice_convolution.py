@@ -1,4 +1,5 @@
 """IndiceConvolution."""
+from api.generate.describe import *
 
 family("IndiceConvolution", "statuses as MLU-OPS gives them; mmcv's indice_conv.", numpy=False,
        letters={"inputs": "L", "outputs": "M", "volume": "D, H, W", "offsets": "K", "places": "P"},

@@ -1,4 +1,5 @@
 """IndiceMaxPool."""
+from api.generate.describe import *
 
 family("IndiceMaxPool", "mmcv's indice_maxpool.", includes="common/op/indice_pairs.h",
        problem_includes="mluops/problem/indice_convolution.h", numpy=False, letters={"offsets": "K", "places": "P"})

@@ -1,4 +1,5 @@
 """Overlaps of rotated boxes seen from above, and non-maximum suppression by them."""
+from api.generate.describe import *
 
 family("Overlaps of rotated boxes seen from above, and non-maximum suppression by them", "mmcv's iou3d.")
 

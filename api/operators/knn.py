@@ -1,4 +1,5 @@
 """Knn."""
+from api.generate.describe import *
 
 family("Knn", "mmcv's knn.", letters={"k": "k"})
 

@@ -1,4 +1,5 @@
 """MaskedIm2col and MaskedCol2im."""
+from api.generate.describe import *
 
 family("MaskedIm2col and MaskedCol2im", "mlu_op.h of mlu-ops.", hooks="""
 /// data_col has a row for each channel and pixel of the window.

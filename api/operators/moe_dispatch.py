@@ -1,4 +1,5 @@
 """MoE dispatch."""
+from api.generate.describe import *
 
 family("MoeDispatch", "Tutel's sparse dispatch; mluOp's moe_dispatch.",
        letters={"slots": "num_experts * capacity"})

@@ -1,4 +1,5 @@
 """MsDeformAttn."""
+from api.generate.describe import *
 
 family("MsDeformAttn", "mluOpMsDeformAttnForward and Backward of MLU-OPS 1.11.", hooks="""
 /// Maps lie among the pixels of value. Reads the data.

@@ -1,4 +1,5 @@
 """MutualInformation."""
+from api.generate.describe import *
 
 family("MutualInformation", "k2's mutual_information; mluOp's mutual_information.", numpy=False,
        letters={"s1": "S + 1", "t1": "T + 1"}, hooks="""

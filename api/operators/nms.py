@@ -1,4 +1,5 @@
 """Non-maximum suppression, hard and soft, and its groups."""
+from api.generate.describe import *
 
 family("Non-maximum suppression, hard and soft, and its groups",
        "mluOpNms of MLU-OPS 1.11, mmcv's nms, soft_nms and nms_match.", numpy=False,

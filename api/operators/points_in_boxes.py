@@ -1,4 +1,5 @@
 """PointsInBoxes."""
+from api.generate.describe import *
 
 family("PointsInBoxes", "statuses as MLU-OPS 1.11 gives them; mmcv's points_in_boxes.")
 

@@ -1,4 +1,5 @@
 """PolyNms."""
+from api.generate.describe import *
 
 family("PolyNms", "mlu_op.h of mlu-ops.")
 

@@ -1,4 +1,5 @@
 """Quadrilaterals and the convex hulls of point sets."""
+from api.generate.describe import *
 
 SAY = {"18": "x and y of nine points", "8": "x and y of four corners", "2": "x and y"}
 

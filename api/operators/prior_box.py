@@ -1,4 +1,5 @@
 """PriorBox."""
+from api.generate.describe import *
 
 family("PriorBox", "mlu_op.h of mlu-ops and its design document.", hooks="""
 /// Boxes of a pixel; more than any tensor has where that leaves int64.

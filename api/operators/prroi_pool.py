@@ -1,4 +1,5 @@
 """PrRoIPool."""
+from api.generate.describe import *
 
 family("PrRoIPool", "mmcv's prroi_pool.")
 

@@ -1,4 +1,5 @@
 """PsRoiPool."""
+from api.generate.describe import *
 
 family("PsRoiPool", "mlu_op.h of mlu-ops.", letters={"channels": "D PH PW", "output_dim": "D"})
 

@@ -1,4 +1,5 @@
 """PSAMask."""
+from api.generate.describe import *
 
 family("PSAMask", "psamask design document; statuses as MLU-OPS 1.11 gives them.",
        letters={"cells": "h_mask*w_mask", "pixels": "H*W"})

@@ -1,4 +1,5 @@
 """RoiAlign."""
+from api.generate.describe import *
 
 family("RoiAlign", "mluOpRoiAlignForward_v2 and Backward_v2 of MLU-OPS 1.11.",
        letters={"pooled_height": "pooled_height", "pooled_width": "pooled_width", "pooled_h": "pooled_height", "pooled_w": "pooled_width"})

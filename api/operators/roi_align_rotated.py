@@ -1,4 +1,5 @@
 """RoiAlignRotated."""
+from api.generate.describe import *
 
 family("RoiAlignRotated", "mlu_op.h of mlu-ops.",
        letters={"pooled_height": "pooled_height", "pooled_width": "pooled_width"})

@@ -1,4 +1,5 @@
 """RoiCrop."""
+from api.generate.describe import *
 
 family("RoiCrop", "mlu_op.h of mlu-ops.", letters={"grids": "G", "out_h": "OH", "out_w": "OW"})
 

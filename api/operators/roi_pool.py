@@ -1,4 +1,5 @@
 """RoiPooling."""
+from api.generate.describe import *
 
 family("RoiPooling", "mluOpRoiPoolingForward and Backward of MLU-OPS 1.11; mmcv's roi_pool.")
 

@@ -1,4 +1,5 @@
 """RoiAwarePool3d."""
+from api.generate.describe import *
 
 family("RoiAwarePool3d", "statuses as MLU-OPS 1.11 gives them.",
        letters={"pts_num": "P", "max_pts_each_voxel": "S", "points": "P"})

@@ -1,4 +1,5 @@
 """RoiPointPool3d."""
+from api.generate.describe import *
 
 family("RoiPointPool3d", "statuses as MLU-OPS 1.11 gives them.",
        letters={"pts_num": "N", "feature_in_len": "C", "boxes_num": "M", "sampled_pts_num": "S", "width": "3 + C"})

@@ -1,4 +1,5 @@
 """RotatedFeatureAlign."""
+from api.generate.describe import *
 
 family("RotatedFeatureAlign", "mmcv's rotated_feature_align.")
 

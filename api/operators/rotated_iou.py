@@ -1,4 +1,5 @@
 """RotatedIou."""
+from api.generate.describe import *
 
 family("RotatedIou", letters={"pairs": "N", "numbers": "5 or 7"})
 

@@ -1,4 +1,5 @@
 """SyncBatchNorm."""
+from api.generate.describe import *
 
 family("SyncBatchNorm", "mluOp's sync_batch_norm; PyTorch's batch_norm_stats and the functions beside it.", numpy=False,
        letters={"n": "..., C", "processes": "P"}, hooks="""

@@ -1,4 +1,5 @@
 """ThreeInterpolate."""
+from api.generate.describe import *
 
 family("ThreeInterpolate", "design document; statuses as MLU-OPS 1.11 gives them.")
 

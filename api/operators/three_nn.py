@@ -1,4 +1,5 @@
 """ThreeNN."""
+from api.generate.describe import *
 
 family("ThreeNN", "statuses as MLU-OPS 1.11 gives them.")
 

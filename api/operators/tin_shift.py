@@ -1,4 +1,5 @@
 """TinShift."""
+from api.generate.describe import *
 
 family("TinShift", "mluOpTinShiftForward and Backward of MLU-OPS 1.11; mmcv's tin_shift.",
        letters={"pixels": "P", "groups": "G"})

@@ -1,4 +1,5 @@
 """Upfirdn2d."""
+from api.generate.describe import *
 
 family("Upfirdn2d", "upfirdn2d of StyleGAN2, StyleGAN3, BasicSR and mmcv.",
        letters={"fh": "FH", "fw": "FW", "out_h": "HO", "out_w": "WO"})

@@ -1,4 +1,5 @@
 """VoxelPooling."""
+from api.generate.describe import *
 
 family("VoxelPooling", "mlu_op.h of mlu-ops.",
        letters={"num_points": "N", "num_channels": "C", "num_voxel_y": "Y", "num_voxel_x": "X"})

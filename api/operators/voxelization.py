@@ -1,4 +1,5 @@
 """Voxelization."""
+from api.generate.describe import *
 
 family("Voxelization", "statuses as MLU-OPS 1.11 gives them; mmcv's dynamic_voxelize.", letters={"features": "F"})
 

@@ -1,4 +1,5 @@
 """YoloBox."""
+from api.generate.describe import *
 
 family("YoloBox", "mlu_op.h of mlu-ops and its design document.",
        letters={"numbers_of_x": "C", "numbers": "2 S", "pairs": "S", "pixels": "H W"})
