@@ -227,7 +227,7 @@ class Function:
             made += [f'{t.python} = {given}index32("{t.python}", {t.python})'] if t.dtype == "INT32" else []
         made += [f'{t.python} = booleans("{t.python}", {t.python})' for t in self.inputs if t.dtype == "BOOL"]
         for t in self.inputs:
-            if any(f"{t.python}.shape[" in line for line in self.lines):
+            if any(f"{t.python}.shape[" in text for text in self.lines + self.values()):
                 made.append(f'rank("{t.python}", {t.python}.shape, {len(self.dims(t))})')
         made += [f'{first}, {second} = pair("{name}", {name})' for name, (first, second) in self.pairs.items()]
         for s in self.numbers:
@@ -235,6 +235,10 @@ class Function:
                 made.append(f'{s.python} = named("{s.python}", {s.python}, {", ".join(map(literal, s.names))})')
             elif s.kind in ("int", "enum") and not any(s.python in both for both in self.pairs.values()):
                 made.append(f'{s.python} = integer("{s.python}", {s.python})')
+            elif s.kind in ("float", "double"):
+                made.append(f'{s.python} = number("{s.python}", {s.python})')
+            elif s.kind == "bool":
+                made.append(f"{s.python} = bool({s.python})")
         used = " ".join(self.lines)
         for s in self.numbers:
             least = re.match(r"(?:>= |in )(-?\d+)", s.rule)
@@ -360,7 +364,7 @@ def arrays(family: Family, mark: str) -> str:
               f"tries.\nSMALLEST = {{{tried}}}\n")
     typing = [name for name in ("Optional", "Sequence", "Union") if f"{name}[" in texts]
     imports_last = f"from .._functions import {family.name} as _functions\n"
-    words = {".._arguments": ["Size", "at_least", "integer", "named", "pair", "renamed"],
+    words = {".._arguments": ["Size", "at_least", "integer", "named", "number", "pair", "renamed"],
              ".._arrays": ["Array", "booleans", "floats", "index32", "output", "outputs", "run"], ".._shapes": ["rank", "windows"]}
     imports = f"from typing import {', '.join(typing)}\n\n" + ("import numpy as np\n\n" if "np." in texts else "")
     for module, names in words.items():

@@ -9,18 +9,31 @@ import numpy as np
 import pytest
 
 import mluops
+from mluops import _listing, op
 
 PROMISED = (mluops.MluOpError, TypeError, ValueError, MemoryError)
 
 
+def smallest_calls():
+    """The smallest call of every function: arrays, then other arguments."""
+    made = {}
+    for module in _listing.modules(op):
+        for name, call in module.SMALLEST.items():
+            function = getattr(module, name)
+            setattr(module, name, lambda *values: list(values))
+            made[function] = call(lambda *shape: np.ones(shape, np.float32), lambda *shape: np.zeros(shape, np.int32))
+            setattr(module, name, function)
+    return made
+
+
 def calls(rng):
-    """A valid call of every function: arrays, then other arguments."""
+    """A valid call of every function, larger where something can be wrong with its sizes."""
     def real(*shape):
         return rng.uniform(-1, 1, shape).astype(np.float32)
 
     rois = np.array([[0, 1, 1, 4, 3], [1, 0, 0, 2, 2]], np.float32)
     boxes = np.array([[[0, 0, 3, 2], [1, 1, 2, 2]]], np.float32)
-    return {
+    return smallest_calls() | {
         mluops.carafe: [real(1, 2, 3, 4), real(1, 4, 6, 18), 3, 2, 2],
         mluops.carafe_backward: [real(1, 2, 3, 4), real(1, 4, 6, 18), real(1, 4, 6, 4), 3, 2, 2],
         mluops.psa_mask: [real(2, 3, 4, 6), "collect", (2, 3)],

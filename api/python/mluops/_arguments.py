@@ -34,6 +34,14 @@ def integer(name: str, value: Any) -> int:
     return value
 
 
+def number(name: str, value: Any) -> float:
+    """TypeError for what is none ("3", None, an array of several)."""
+    try:
+        return float("" if isinstance(value, (str, bytes)) else value)
+    except (TypeError, ValueError, OverflowError):
+        raise TypeError(f"{name}: wanted a number, got {value!r}") from None
+
+
 def at_least(least: int, **numbers: int) -> None:
     for name, value in numbers.items():
         if value < least:

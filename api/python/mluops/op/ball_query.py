@@ -4,7 +4,7 @@ from typing import Optional
 
 import numpy as np
 
-from .._arguments import at_least, integer
+from .._arguments import at_least, integer, number
 from .._arrays import Array, floats, output, run
 from .._functions import ball_query as _functions
 from .._shapes import rank
@@ -26,6 +26,8 @@ def ball_query(center_xyz: Array, xyz: Array, min_radius: float, max_radius: flo
     center_xyz, xyz = floats(center_xyz=center_xyz, xyz=xyz)
     rank("center_xyz", center_xyz.shape, 3)
     rank("xyz", xyz.shape, 3)
+    min_radius = number("min_radius", min_radius)
+    max_radius = number("max_radius", max_radius)
     sample_num = integer("sample_num", sample_num)
     at_least(0, sample_num=sample_num)
     results = (output(out, "out", (center_xyz.shape[0], center_xyz.shape[1], sample_num), np.int32),)

@@ -2,7 +2,7 @@
 
 from typing import Optional
 
-from .._arguments import at_least, integer
+from .._arguments import at_least, integer, number
 from .._arrays import Array, floats, output, run
 from .._functions import bezier_align as _functions
 from .._shapes import rank
@@ -30,7 +30,9 @@ def bezier_align(input: Array, beziers: Array, spatial_scale: float, sampling_ra
     input, beziers = floats(input=input, beziers=beziers)
     rank("input", input.shape, 4)
     rank("beziers", beziers.shape, 2)
+    spatial_scale = number("spatial_scale", spatial_scale)
     sampling_ratio = integer("sampling_ratio", sampling_ratio)
+    aligned = bool(aligned)
     at_least(0, pooled_h=integer("pooled_h", pooled_h))
     at_least(0, pooled_w=integer("pooled_w", pooled_w))
     results = (output(out, "out", (beziers.shape[0], pooled_h, pooled_w, input.shape[3]), input.dtype),)
@@ -52,7 +54,9 @@ def bezier_align_backward(grad_output: Array, beziers: Array, spatial_scale: flo
     """
     grad_output, beziers = floats(grad_output=grad_output, beziers=beziers)
     rank("grad_output", grad_output.shape, 4)
+    spatial_scale = number("spatial_scale", spatial_scale)
     sampling_ratio = integer("sampling_ratio", sampling_ratio)
+    aligned = bool(aligned)
     at_least(0, batch=integer("batch", batch))
     at_least(0, h=integer("h", h))
     at_least(0, w=integer("w", w))

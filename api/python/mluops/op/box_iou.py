@@ -4,7 +4,7 @@ from typing import Optional, Union
 
 import numpy as np
 
-from .._arguments import integer, named
+from .._arguments import integer, named, number
 from .._arrays import Array, floats, output, run
 from .._functions import box_iou as _functions
 from .._shapes import rank
@@ -30,6 +30,7 @@ def bbox_overlaps(bboxes1: Array, bboxes2: Array, mode: Union[int, str], aligned
     rank("bboxes1", bboxes1.shape, 2)
     rank("bboxes2", bboxes2.shape, 2)
     mode = named("mode", mode, "iou", "iof")
+    aligned = bool(aligned)
     offset = integer("offset", offset)
     results = (output(out, "out", (bboxes1.shape[0],) if aligned else (bboxes1.shape[0], bboxes2.shape[0]),
         bboxes1.dtype),)
@@ -54,6 +55,7 @@ def box_iou_rotated(bboxes1: Array, bboxes2: Array, mode: Union[int, str], align
     rank("bboxes1", bboxes1.shape, 2)
     rank("bboxes2", bboxes2.shape, 2)
     mode = named("mode", mode, "iou", "iof")
+    aligned = bool(aligned)
     results = (output(out, "out", (bboxes1.shape[0],) if aligned else (bboxes1.shape[0], bboxes2.shape[0]),
         bboxes1.dtype),)
     run(_functions.BOX_IOU_ROTATED, results, mode, aligned, bboxes1, bboxes2, results[0])
@@ -76,6 +78,7 @@ def box_iou_quadri(bboxes1: Array, bboxes2: Array, mode: Union[int, str], aligne
     rank("bboxes1", bboxes1.shape, 2)
     rank("bboxes2", bboxes2.shape, 2)
     mode = named("mode", mode, "iou", "iof")
+    aligned = bool(aligned)
     results = (output(out, "out", (bboxes1.shape[0],) if aligned else (bboxes1.shape[0], bboxes2.shape[0]),
         bboxes1.dtype),)
     run(_functions.BOX_IOU_QUADRI, results, mode, aligned, bboxes1, bboxes2, results[0])
@@ -95,6 +98,7 @@ def nms_rotated(dets: Array, scores: Array, iou_threshold: float, *, out: Option
     """
     dets, scores = floats(dets=dets, scores=scores)
     rank("dets", dets.shape, 2)
+    iou_threshold = number("iou_threshold", iou_threshold)
     results = (output(out, "out", (dets.shape[0],), np.int32),)
     result_num = np.zeros(1, np.int32)
     run(_functions.NMS_ROTATED, results, iou_threshold, dets, scores, None, 0, results[0], result_num.ctypes.data)

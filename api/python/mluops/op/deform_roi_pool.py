@@ -2,7 +2,7 @@
 
 from typing import Optional, Sequence
 
-from .._arguments import Size, at_least, integer, pair
+from .._arguments import Size, at_least, integer, number, pair
 from .._arrays import Array, floats, output, outputs, run
 from .._functions import deform_roi_pool as _functions
 from .._shapes import rank
@@ -33,7 +33,9 @@ def deform_roi_pool(input: Array, rois: Array, offset: Optional[Array], output_s
     rank("input", input.shape, 4)
     rank("rois", rois.shape, 2)
     pooled_height, pooled_width = pair("output_size", output_size)
+    spatial_scale = number("spatial_scale", spatial_scale)
     sampling_ratio = integer("sampling_ratio", sampling_ratio)
+    gamma = number("gamma", gamma)
     at_least(1, pooled_height=pooled_height)
     at_least(1, pooled_width=pooled_width)
     results = (output(out, "out", (rois.shape[0], pooled_height, pooled_width, input.shape[3]), input.dtype),)
@@ -62,7 +64,9 @@ def deform_roi_pool_backward(grad_output: Array, input: Array, rois: Array, offs
         _, offset = floats(grad_output=grad_output, offset=offset)
     rank("grad_output", grad_output.shape, 4)
     rank("input", input.shape, 4)
+    spatial_scale = number("spatial_scale", spatial_scale)
     sampling_ratio = integer("sampling_ratio", sampling_ratio)
+    gamma = number("gamma", gamma)
     shapes = ((input.shape[0], input.shape[1], input.shape[2], grad_output.shape[3]), None if offset is None else
         (grad_output.shape[0], 2, grad_output.shape[1], grad_output.shape[2]))
     dtypes = (grad_output.dtype, grad_output.dtype)

@@ -2,6 +2,7 @@
 
 from typing import Optional
 
+from .._arguments import number
 from .._arrays import Array, floats, index32, output, run
 from .._functions import focal_loss as _functions
 from .._shapes import rank
@@ -26,6 +27,8 @@ def sigmoid_focal_loss(input: Array, target: Array, alpha: float, gamma: float, 
         _, weight = floats(input=input, weight=weight)
     target = index32("target", target)
     rank("input", input.shape, 2)
+    alpha = number("alpha", alpha)
+    gamma = number("gamma", gamma)
     results = (output(out, "out", (input.shape[0], input.shape[1]), input.dtype),)
     run(_functions.FOCAL_LOSS_SIGMOID_FORWARD, results, 1, 0, input, target, weight, alpha, gamma, results[0])
     return results[0]
@@ -48,6 +51,8 @@ def sigmoid_focal_loss_backward(input: Array, target: Array, alpha: float, gamma
         _, weight = floats(input=input, weight=weight)
     target = index32("target", target)
     rank("input", input.shape, 2)
+    alpha = number("alpha", alpha)
+    gamma = number("gamma", gamma)
     results = (output(out, "out", (input.shape[0], input.shape[1]), input.dtype),)
     run(_functions.FOCAL_LOSS_SIGMOID_BACKWARD, results, 1, 0, input, target, weight, alpha, gamma, results[0])
     return results[0]
@@ -70,6 +75,8 @@ def softmax_focal_loss(softmax: Array, target: Array, alpha: float, gamma: float
         _, weight = floats(softmax=softmax, weight=weight)
     target = index32("target", target)
     rank("softmax", softmax.shape, 2)
+    alpha = number("alpha", alpha)
+    gamma = number("gamma", gamma)
     results = (output(out, "out", (softmax.shape[0],), softmax.dtype),)
     run(_functions.FOCAL_LOSS_SOFTMAX_FORWARD, results, softmax, target, weight, alpha, gamma, results[0])
     return results[0]
@@ -92,6 +99,8 @@ def softmax_focal_loss_backward(softmax: Array, target: Array, alpha: float, gam
         _, weight = floats(softmax=softmax, weight=weight)
     target = index32("target", target)
     rank("softmax", softmax.shape, 2)
+    alpha = number("alpha", alpha)
+    gamma = number("gamma", gamma)
     results = (output(out, "out", (softmax.shape[0], softmax.shape[1]), softmax.dtype),)
     run(_functions.FOCAL_LOSS_SOFTMAX_BACKWARD, results, softmax, target, weight, alpha, gamma, results[0])
     return results[0]

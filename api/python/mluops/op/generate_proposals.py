@@ -4,7 +4,7 @@ from typing import Optional, Sequence
 
 import numpy as np
 
-from .._arguments import at_least, integer
+from .._arguments import at_least, integer, number
 from .._arrays import Array, floats, outputs, run
 from .._functions import generate_proposals as _functions
 from .._shapes import rank
@@ -38,6 +38,10 @@ def generate_proposals_v2(scores: Array, bbox_deltas: Array, img_size: Array, an
     rank("scores", scores.shape, 4)
     pre_nms_top_n = integer("pre_nms_top_n", pre_nms_top_n)
     post_nms_top_n = integer("post_nms_top_n", post_nms_top_n)
+    nms_thresh = number("nms_thresh", nms_thresh)
+    min_size = number("min_size", min_size)
+    eta = number("eta", eta)
+    pixel_offset = bool(pixel_offset)
     at_least(1, post_nms_top_n=post_nms_top_n)
     shapes = (((scores.shape[0] * post_nms_top_n), 4), ((scores.shape[0] * post_nms_top_n), 1), (scores.shape[0],))
     dtypes = (scores.dtype, scores.dtype, np.int32)

@@ -4,7 +4,7 @@ from typing import Optional
 
 import numpy as np
 
-from .._arguments import integer
+from .._arguments import integer, number
 from .._arrays import Array, floats, output, run
 from .._functions import iou3d as _functions
 from .._shapes import rank
@@ -41,6 +41,7 @@ def nms3d(boxes: Array, iou_threshold: float, rotated: int, *, out: Optional[Arr
     """
     boxes, = floats(boxes=boxes)
     rank("boxes", boxes.shape, 2)
+    iou_threshold = number("iou_threshold", iou_threshold)
     rotated = integer("rotated", rotated)
     results = (output(out, "out", (boxes.shape[0],), np.int32),)
     num_out = np.zeros(1, np.int32)

@@ -4,6 +4,7 @@ from typing import Optional
 
 import numpy as np
 
+from .._arguments import number
 from .._arrays import Array, floats, output, run
 from .._functions import poly_nms as _functions
 from .._shapes import rank
@@ -23,6 +24,7 @@ def poly_nms(dets: Array, iou_threshold: float, *, out: Optional[Array] = None) 
     """
     dets, = floats(dets=dets)
     rank("dets", dets.shape, 2)
+    iou_threshold = number("iou_threshold", iou_threshold)
     results = (output(out, "out", (dets.shape[0],), np.int32),)
     output_size = np.zeros(1, np.int32)
     run(_functions.POLY_NMS, results, dets, iou_threshold, None, 0, results[0], output_size.ctypes.data)

@@ -2,7 +2,7 @@
 
 from typing import Optional, Sequence
 
-from .._arguments import at_least, integer
+from .._arguments import at_least, integer, number
 from .._arrays import Array, floats, output, outputs, run
 from .._functions import prior_box as _functions
 from .._shapes import rank
@@ -42,6 +42,11 @@ def prior_box(min_sizes: Array, aspect_ratios: Array, variances: Array, max_size
     width = integer("width", width)
     im_height = integer("im_height", im_height)
     im_width = integer("im_width", im_width)
+    step_h = number("step_h", step_h)
+    step_w = number("step_w", step_w)
+    offset = number("offset", offset)
+    clip = bool(clip)
+    min_max_aspect_ratios_order = bool(min_max_aspect_ratios_order)
     at_least(0, height=height)
     at_least(0, width=width)
     shapes = ((height, width, min_sizes.shape[0] * aspect_ratios.shape[0] + max_sizes.shape[0], 4), (height, width,

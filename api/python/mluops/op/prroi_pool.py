@@ -2,7 +2,7 @@
 
 from typing import Optional, Sequence
 
-from .._arguments import at_least, integer
+from .._arguments import at_least, integer, number
 from .._arrays import Array, floats, output, outputs, run
 from .._functions import prroi_pool as _functions
 from .._shapes import rank
@@ -27,6 +27,7 @@ def prroi_pool(input: Array, rois: Array, spatial_scale: float, pooled_h: int, p
     input, rois = floats(input=input, rois=rois)
     rank("input", input.shape, 4)
     rank("rois", rois.shape, 2)
+    spatial_scale = number("spatial_scale", spatial_scale)
     at_least(0, pooled_h=integer("pooled_h", pooled_h))
     at_least(0, pooled_w=integer("pooled_w", pooled_w))
     results = (output(out, "out", (rois.shape[0], pooled_h, pooled_w, input.shape[3]), input.dtype),)
@@ -49,6 +50,7 @@ def prroi_pool_backward(grad_output: Array, input: Array, rois: Array, spatial_s
     grad_output, input, rois = floats(grad_output=grad_output, input=input, rois=rois)
     rank("grad_output", grad_output.shape, 4)
     rank("input", input.shape, 4)
+    spatial_scale = number("spatial_scale", spatial_scale)
     shapes = ((input.shape[0], input.shape[1], input.shape[2], grad_output.shape[3]), (grad_output.shape[0], 5))
     dtypes = (grad_output.dtype, grad_output.dtype)
     results = outputs(out, ("grad_input", "grad_rois"), shapes, dtypes)

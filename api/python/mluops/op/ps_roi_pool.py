@@ -4,7 +4,7 @@ from typing import Optional, Sequence
 
 import numpy as np
 
-from .._arguments import at_least, integer
+from .._arguments import at_least, integer, number
 from .._arrays import Array, floats, index32, output, outputs, run
 from .._functions import ps_roi_pool as _functions
 from .._shapes import rank
@@ -29,6 +29,7 @@ def ps_roi_pool(input: Array, rois: Array, pooled_height: int, pooled_width: int
     rank("rois", rois.shape, 2)
     pooled_height = integer("pooled_height", pooled_height)
     pooled_width = integer("pooled_width", pooled_width)
+    spatial_scale = number("spatial_scale", spatial_scale)
     output_dim = integer("output_dim", output_dim)
     at_least(1, pooled_height=pooled_height)
     at_least(1, pooled_width=pooled_width)
@@ -61,6 +62,7 @@ def ps_roi_pool_backward(grad_output: Array, rois: Array, pooled_height: int, po
     mapping_channel = None if mapping_channel is None else index32("mapping_channel", mapping_channel)
     pooled_height = integer("pooled_height", pooled_height)
     pooled_width = integer("pooled_width", pooled_width)
+    spatial_scale = number("spatial_scale", spatial_scale)
     output_dim = integer("output_dim", output_dim)
     at_least(1, pooled_height=pooled_height)
     at_least(1, pooled_width=pooled_width)

@@ -2,7 +2,7 @@
 
 from typing import Optional
 
-from .._arguments import at_least, integer
+from .._arguments import at_least, integer, number
 from .._arrays import Array, floats, output, run
 from .._functions import roi_align_rotated as _functions
 from .._shapes import rank
@@ -33,6 +33,9 @@ def roi_align_rotated(input: Array, rois: Array, pooled_height: int, pooled_widt
     pooled_height = integer("pooled_height", pooled_height)
     pooled_width = integer("pooled_width", pooled_width)
     sampling_ratio = integer("sampling_ratio", sampling_ratio)
+    spatial_scale = number("spatial_scale", spatial_scale)
+    aligned = bool(aligned)
+    clockwise = bool(clockwise)
     at_least(1, pooled_height=pooled_height)
     at_least(1, pooled_width=pooled_width)
     results = (output(out, "out", (rois.shape[0], pooled_height, pooled_width, input.shape[3]), input.dtype),)
@@ -59,6 +62,9 @@ def roi_align_rotated_backward(grad_output: Array, rois: Array, pooled_height: i
     pooled_height = integer("pooled_height", pooled_height)
     pooled_width = integer("pooled_width", pooled_width)
     sampling_ratio = integer("sampling_ratio", sampling_ratio)
+    spatial_scale = number("spatial_scale", spatial_scale)
+    aligned = bool(aligned)
+    clockwise = bool(clockwise)
     at_least(0, batch=integer("batch", batch))
     at_least(0, h=integer("h", h))
     at_least(0, w=integer("w", w))

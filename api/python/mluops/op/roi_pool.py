@@ -4,7 +4,7 @@ from typing import Optional, Sequence
 
 import numpy as np
 
-from .._arguments import at_least, integer
+from .._arguments import at_least, integer, number
 from .._arrays import Array, floats, index32, output, outputs, run
 from .._functions import roi_pool as _functions
 from .._shapes import rank
@@ -27,6 +27,7 @@ def roi_pool(input: Array, rois: Array, spatial_scale: float, pooled_h: int, poo
     input, rois = floats(input=input, rois=rois)
     rank("input", input.shape, 4)
     rank("rois", rois.shape, 2)
+    spatial_scale = number("spatial_scale", spatial_scale)
     at_least(0, pooled_h=integer("pooled_h", pooled_h))
     at_least(0, pooled_w=integer("pooled_w", pooled_w))
     shapes = ((rois.shape[0], pooled_h, pooled_w, input.shape[3]), (rois.shape[0], pooled_h, pooled_w, input.shape[3]))
@@ -52,6 +53,7 @@ def roi_pool_backward(grad_output: Array, rois: Array, argmax: Array, spatial_sc
     grad_output, rois = floats(grad_output=grad_output, rois=rois)
     argmax = index32("argmax", argmax)
     rank("grad_output", grad_output.shape, 4)
+    spatial_scale = number("spatial_scale", spatial_scale)
     at_least(0, batch=integer("batch", batch))
     at_least(0, h=integer("h", h))
     at_least(0, w=integer("w", w))

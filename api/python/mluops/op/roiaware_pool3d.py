@@ -28,6 +28,7 @@ def roiaware_pool3d(rois: Array, pts: Array, pts_feature: Array, pool_method: Un
     """
     rois, pts, pts_feature = floats(rois=rois, pts=pts, pts_feature=pts_feature)
     rank("rois", rois.shape, 2)
+    rank("pts", pts.shape, 2)
     rank("pts_feature", pts_feature.shape, 2)
     pool_method = named("pool_method", pool_method, "max", "avg")
     max_pts_per_voxel = integer("max_pts_per_voxel", max_pts_per_voxel)
@@ -65,6 +66,7 @@ def roiaware_pool3d_backward(pts_idx_of_voxels: Array, argmax: Array, grad_out: 
     grad_out, = floats(grad_out=grad_out)
     pts_idx_of_voxels = index32("pts_idx_of_voxels", pts_idx_of_voxels)
     argmax = index32("argmax", argmax)
+    rank("pts_idx_of_voxels", pts_idx_of_voxels.shape, 5)
     rank("grad_out", grad_out.shape, 5)
     pool_method = named("pool_method", pool_method, "max", "avg")
     at_least(0, points=integer("points", points))

@@ -2,7 +2,7 @@
 
 from typing import Optional
 
-from .._arguments import integer
+from .._arguments import integer, number
 from .._arrays import Array, floats, output, run
 from .._functions import rotated_feature_align as _functions
 from .._shapes import rank
@@ -26,6 +26,7 @@ def rotated_feature_align(features: Array, best_rbboxes: Array, spatial_scale: f
     """
     features, best_rbboxes = floats(features=features, best_rbboxes=best_rbboxes)
     rank("features", features.shape, 4)
+    spatial_scale = number("spatial_scale", spatial_scale)
     points = integer("points", points)
     results = (output(out, "out", (features.shape[0], features.shape[1], features.shape[2], features.shape[3]),
         features.dtype),)
@@ -46,6 +47,7 @@ def rotated_feature_align_backward(grad_output: Array, best_rbboxes: Array, spat
     """
     grad_output, best_rbboxes = floats(grad_output=grad_output, best_rbboxes=best_rbboxes)
     rank("grad_output", grad_output.shape, 4)
+    spatial_scale = number("spatial_scale", spatial_scale)
     points = integer("points", points)
     results = (output(out, "out", (grad_output.shape[0], grad_output.shape[1], grad_output.shape[2],
         grad_output.shape[3]), grad_output.dtype),)

@@ -2,7 +2,7 @@
 
 from typing import Optional
 
-from .._arguments import at_least, integer
+from .._arguments import at_least, integer, number
 from .._arrays import Array, floats, output, run
 from .._functions import upfirdn2d as _functions
 from .._shapes import rank
@@ -33,6 +33,8 @@ def upfirdn2d(input: Array, filter: Array, up_x: int, up_y: int, down_x: int, do
     pad_x1 = integer("pad_x1", pad_x1)
     pad_y0 = integer("pad_y0", pad_y0)
     pad_y1 = integer("pad_y1", pad_y1)
+    flip_filter = bool(flip_filter)
+    gain = number("gain", gain)
     at_least(1, up_x=up_x)
     at_least(1, up_y=up_y)
     at_least(1, down_x=down_x)

@@ -2,7 +2,7 @@
 
 from typing import Optional, Sequence
 
-from .._arguments import at_least, integer
+from .._arguments import at_least, integer, number
 from .._arrays import Array, floats, index32, outputs, run
 from .._functions import yolo_box as _functions
 from .._shapes import rank
@@ -36,7 +36,12 @@ def yolo_box(x: Array, img_size: Array, anchors: Array, class_num: int, conf_thr
     rank("x", x.shape, 4)
     rank("anchors", anchors.shape, 1)
     class_num = integer("class_num", class_num)
+    conf_thresh = number("conf_thresh", conf_thresh)
     downsample_ratio = integer("downsample_ratio", downsample_ratio)
+    clip_bbox = bool(clip_bbox)
+    scale_x_y = number("scale_x_y", scale_x_y)
+    iou_aware = bool(iou_aware)
+    iou_aware_factor = number("iou_aware_factor", iou_aware_factor)
     at_least(1, class_num=class_num)
     shapes = ((x.shape[0], (anchors.shape[0] // 2), 4, (x.shape[2] * x.shape[3])), (x.shape[0], (anchors.shape[0] // 2),
         class_num, (x.shape[2] * x.shape[3])))
