@@ -214,14 +214,11 @@ class Function:
 
     def converted(self) -> List[str]:
         made = []
-        numbers = [t for t in self.inputs if t.dtype in ("T", "FLOAT")]
-        for optional in (False, True):
-            group = [t for t in numbers if t.optional == optional]
-            if group and not optional:
-                given = ", ".join(f"{t.python}={t.python}" for t in group)
-                made.append(f"{', '.join(t.python for t in group)}{',' if len(group) == 1 else ''} = floats({given})")
-            made += [f"if {t.python} is not None:\n    _, {t.python} = floats({numbers[0].python}={numbers[0].python}, "
-                     f"{t.python}={t.python})" for t in group if optional]
+        group = sorted((t for t in self.inputs if t.dtype in ("T", "FLOAT")), key=lambda t: bool(t.optional))
+        if group:
+            given = [f'optional="{t.python}"' for t in group if t.optional] + [f"{t.python}={t.python}" for t in group]
+            names = ", ".join(t.python for t in group) + "," * (len(group) == 1)
+            made.append(f"{names} = floats({', '.join(given)})")
         for t in self.inputs:
             given = f"None if {t.python} is None else " if t.optional else ""
             made += [f'{t.python} = {given}index32("{t.python}", {t.python})'] if t.dtype == "INT32" else []
@@ -229,7 +226,11 @@ class Function:
         for t in self.inputs:
             if any(f"{t.python}.shape[" in text for text in self.lines + self.values()):
                 made.append(f'rank("{t.python}", {t.python}.shape, {len(self.dims(t))})')
-        made += [f'{first}, {second} = pair("{name}", {name})' for name, (first, second) in self.pairs.items()]
+        return made
+
+    def checked(self) -> List[str]:
+        """Of numbers and sizes."""
+        made = [f'{first}, {second} = pair("{name}", {name})' for name, (first, second) in self.pairs.items()]
         for s in self.numbers:
             if s.names:
                 made.append(f'{s.python} = named("{s.python}", {s.python}, {", ".join(map(literal, s.names))})')
@@ -272,7 +273,7 @@ class Function:
         counts = self.op.plain("count")
         self.lines = shapes
         names = ", ".join(f'"{t.python}"' for t in self.outputs)
-        made = self.converted()
+        made = self.converted() + self.checked()
         if len(self.outputs) == 1:
             made.append(f'results = (output(out, "out", {shapes[0]}, {self.dtype(self.outputs[0])}),)')
         else:
@@ -290,25 +291,7 @@ class Function:
         renamed = ", ".join(f'{old}="{new}"' for old, new in self.op.python.get("renamed", {}).items())
         head = f"@renamed({renamed})\n" if renamed else ""
         head += call(f"def {self.name}(", parameters, len(self.name) + 5) + f") -> {returns}:\n"
-        return head + self.docstring() + body + "\n"
-
-    def docstring(self) -> str:
-        def form(t: Tensor) -> str:
-            dtype = {"T": "T", "BOOL": "bool", "FLOAT": "float32"}.get(t.dtype, t.dtype.lower())
-            return f"{t.python}: {dtype} [{', '.join(self.dims(t))}]" + f", None without {self.given(t)}" * bool(self.given(t))
-
-        paired = [size for both in self.pairs.values() for size in both]
-        summary = self.op.doc.split("\n\n")[0].replace("\n", " ")
-        made = textwrap.fill(f'"""{summary}', WIDTH - 4) + "\n\nArgs:\n"
-        lines = [form(t) + told(t) for t in self.inputs]
-        lines += [f"{s.python}{told(s)}" for s in self.numbers if told(s) and s.name not in paired]
-        lines += [f"{name}: {' and '.join(both)}, or one number for both" for name, both in self.pairs.items()]
-        lines += [f"{', '.join(self.extra)}: sizes of the result"] if self.extra else []
-        made += "".join(textwrap.fill(line, WIDTH - 8, initial_indent="    ", subsequent_indent="        ") + "\n" for line in lines)
-        made += "Returns: " + textwrap.fill("; ".join([form(t) for t in self.outputs] +
-                                                      [f"{c.python}: int" for c in self.op.plain("count")]), WIDTH - 13)
-        made += f'\n\n{self.op.function} in mlu_op.h has the definition. Images are NHWC.\n"""'
-        return textwrap.indent(made, "    ") + "\n"
+        return head + docstring(self) + body + "\n"
 
     # ---- the smallest call: sizes of 1, or what the description says
 
@@ -334,6 +317,25 @@ class Function:
     def smallest(self) -> str:
         values = [value for _, _, value in self.parameters() if value]
         return f"lambda ones, zeros: {self.name}({', '.join(values)})"
+
+
+def docstring(of: Function) -> str:
+    def form(t: Tensor) -> str:
+        dtype = {"T": "T", "BOOL": "bool", "FLOAT": "float32"}.get(t.dtype, t.dtype.lower())
+        return f"{t.python}: {dtype} [{', '.join(of.dims(t))}]" + f", None without {of.given(t)}" * bool(of.given(t))
+
+    paired = [size for both in of.pairs.values() for size in both]
+    summary = of.op.doc.split("\n\n")[0].replace("\n", " ")
+    made = textwrap.fill(f'"""{summary}', WIDTH - 4) + "\n\nArgs:\n"
+    lines = [form(t) + told(t) for t in of.inputs]
+    lines += [f"{s.python}{told(s)}" for s in of.numbers if told(s) and s.name not in paired]
+    lines += [f"{name}: {' and '.join(both)}, or one number for both" for name, both in of.pairs.items()]
+    lines += [f"{', '.join(of.extra)}: sizes of the result"] if of.extra else []
+    made += "".join(textwrap.fill(line, WIDTH - 8, initial_indent="    ", subsequent_indent="        ") + "\n" for line in lines)
+    made += "Returns: " + textwrap.fill("; ".join([form(t) for t in of.outputs] +
+                                                  [f"{c.python}: int" for c in of.op.plain("count")]), WIDTH - 13)
+    made += f'\n\n{of.op.function} in mlu_op.h has the definition. Images are NHWC.\n"""'
+    return textwrap.indent(made, "    ") + "\n"
 
 
 def told(argument) -> str:

@@ -61,11 +61,11 @@ def pair(name: str, size: Size, least: int = -_INT_LIMIT) -> Tuple[int, int]:
 
 def named(name: str, value: Union[int, str], *names: str) -> int:
     """A number from 0 on, given as it is or by its name."""
-    known = {given: number for number, each in enumerate(names) for given in (each, number)}
+    known = {given: place for place, each in enumerate(names) for given in (each, place)}
     try:
         return known[value]
     except (KeyError, TypeError):
-        *first, last = (f'"{each}" ({number})' for number, each in enumerate(names))
+        *first, last = (f'"{each}" ({place})' for place, each in enumerate(names))
         raise BadParamError.of(f"{name}: wanted {', '.join(first)} or {last}, got {value!r}") from None
 
 

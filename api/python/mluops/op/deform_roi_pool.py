@@ -27,9 +27,7 @@ def deform_roi_pool(input: Array, rois: Array, offset: Optional[Array], output_s
 
     mluOpDeformRoiPoolForward in mlu_op.h has the definition. Images are NHWC.
     """
-    input, rois = floats(input=input, rois=rois)
-    if offset is not None:
-        _, offset = floats(input=input, offset=offset)
+    input, rois, offset = floats(optional="offset", input=input, rois=rois, offset=offset)
     rank("input", input.shape, 4)
     rank("rois", rois.shape, 2)
     pooled_height, pooled_width = pair("output_size", output_size)
@@ -59,9 +57,8 @@ def deform_roi_pool_backward(grad_output: Array, input: Array, rois: Array, offs
 
     mluOpDeformRoiPoolBackward in mlu_op.h has the definition. Images are NHWC.
     """
-    grad_output, input, rois = floats(grad_output=grad_output, input=input, rois=rois)
-    if offset is not None:
-        _, offset = floats(grad_output=grad_output, offset=offset)
+    grad_output, input, rois, offset = floats(optional="offset", grad_output=grad_output, input=input, rois=rois,
+        offset=offset)
     rank("grad_output", grad_output.shape, 4)
     rank("input", input.shape, 4)
     spatial_scale = number("spatial_scale", spatial_scale)

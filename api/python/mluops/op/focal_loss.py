@@ -22,9 +22,7 @@ def sigmoid_focal_loss(input: Array, target: Array, alpha: float, gamma: float, 
 
     mluOpFocalLossSigmoidForward in mlu_op.h has the definition. Images are NHWC.
     """
-    input, = floats(input=input)
-    if weight is not None:
-        _, weight = floats(input=input, weight=weight)
+    input, weight = floats(optional="weight", input=input, weight=weight)
     target = index32("target", target)
     rank("input", input.shape, 2)
     alpha = number("alpha", alpha)
@@ -46,9 +44,7 @@ def sigmoid_focal_loss_backward(input: Array, target: Array, alpha: float, gamma
 
     mluOpFocalLossSigmoidBackward in mlu_op.h has the definition. Images are NHWC.
     """
-    input, = floats(input=input)
-    if weight is not None:
-        _, weight = floats(input=input, weight=weight)
+    input, weight = floats(optional="weight", input=input, weight=weight)
     target = index32("target", target)
     rank("input", input.shape, 2)
     alpha = number("alpha", alpha)
@@ -70,9 +66,7 @@ def softmax_focal_loss(softmax: Array, target: Array, alpha: float, gamma: float
 
     mluOpExtFocalLossSoftmaxForward in mlu_op.h has the definition. Images are NHWC.
     """
-    softmax, = floats(softmax=softmax)
-    if weight is not None:
-        _, weight = floats(softmax=softmax, weight=weight)
+    softmax, weight = floats(optional="weight", softmax=softmax, weight=weight)
     target = index32("target", target)
     rank("softmax", softmax.shape, 2)
     alpha = number("alpha", alpha)
@@ -94,9 +88,7 @@ def softmax_focal_loss_backward(softmax: Array, target: Array, alpha: float, gam
 
     mluOpExtFocalLossSoftmaxBackward in mlu_op.h has the definition. Images are NHWC.
     """
-    softmax, = floats(softmax=softmax)
-    if weight is not None:
-        _, weight = floats(softmax=softmax, weight=weight)
+    softmax, weight = floats(optional="weight", softmax=softmax, weight=weight)
     target = index32("target", target)
     rank("softmax", softmax.shape, 2)
     alpha = number("alpha", alpha)
