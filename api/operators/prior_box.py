@@ -31,8 +31,8 @@ written. Source: Liu et al., "SSD", ECCV 2016; Paddle's prior_box; docs/op/prior
     const float offset -- of the first centre, in steps
     const bool clip -- coordinates are clamped to [0, 1]
     const bool min_max_aspect_ratios_order:min_max_order -- false: of each min_size first a box for each ratio, then
-        -- that of its max_size; true: first its square, then that of its max_size, then those of the ratios but the
-        -- first within 1e-6 of 1, for which the square stands; without such a ratio the last one has no box
+        -- the box of its max_size; true: first its square, then the box of its max_size, then one for each ratio but
+        -- the first within 1e-6 of 1, whose box is the square; without such a ratio the last one has no box
     out output T [height, width, priors, 4] -- x1, y1, x2, y2, where P = M R, plus M with max_sizes
     out var T like output -- the shape of output: variances, again and again
     """,

@@ -100,7 +100,7 @@ class SampleList {
   /// before that of the next begins.
   std::int64_t* begin_of(std::int64_t i) const { return band_begin_ + i * (bands_ + 1); }
 
-  /// Bands [first, end) are those of the run's images.
+  /// The images of the run have the bands [first, end).
   template <class Find>
   void fill_run(std::int64_t i, std::int64_t first, std::int64_t end, const Find& find) {
     std::int64_t* const begin = begin_of(i);

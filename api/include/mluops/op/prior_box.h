@@ -28,10 +28,10 @@ extern "C" {
  *  @param step_w                > 0: likewise.
  *  @param offset                of the first centre, in steps.
  *  @param clip                  coordinates are clamped to [0, 1].
- *  @param min_max_aspect_ratios_order  false: of each min_size first a box for each ratio, then that of its max_size;
- *                               true: first its square, then that of its max_size, then those of the ratios but the
- *                               first within 1e-6 of 1, for which the square stands; without such a ratio the last one
- *                               has no box.
+ *  @param min_max_aspect_ratios_order  false: of each min_size first a box for each ratio, then the box of its
+ *                               max_size; true: first its square, then the box of its max_size, then one for each
+ *                               ratio but the first within 1e-6 of 1, whose box is the square; without such a ratio
+ *                               the last one has no box.
  *  @param output                T [height, width, P, 4], ARRAY, overwritten: x1, y1, x2, y2, where P = M R, plus M
  *                               with max_sizes.
  *  @param var                   T [height, width, P, 4], ARRAY, overwritten: the shape of output: variances, again and

@@ -26,9 +26,9 @@ def prior_box(min_sizes: Array, aspect_ratios: Array, variances: Array, max_size
         step_h: pixels of the image from one centre to the next
         offset: of the first centre, in steps
         clip: coordinates are clamped to [0, 1]
-        min_max_aspect_ratios_order: false: of each min_size first a box for each ratio, then that of its max_size;
-            true: first its square, then that of its max_size, then those of the ratios but the first within 1e-6 of
-            1, for which the square stands; without such a ratio the last one has no box
+        min_max_aspect_ratios_order: false: of each min_size first a box for each ratio, then the box of its
+            max_size; true: first its square, then the box of its max_size, then one for each ratio but the first
+            within 1e-6 of 1, whose box is the square; without such a ratio the last one has no box
     Returns: output: T [height, width, priors, 4]; var: T [height, width, priors, 4]
 
     mluOpPriorBox in mlu_op.h has the definition. Images are NHWC.

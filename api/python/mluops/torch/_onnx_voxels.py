@@ -1,7 +1,7 @@
 """Operators of voxels written in torch's operators that have an ONNX form: onnx.py tells the exporter of them.
 
 A stable sort brings the points of a voxel together. Results have rows for the greatest possible number of points or
-voxels, like those of the operators.
+voxels, as the operators' results do.
 """
 
 from typing import Tuple

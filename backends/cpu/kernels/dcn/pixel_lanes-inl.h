@@ -203,7 +203,7 @@ class Task {
         turned_(arrays.turned + slot * plan_.run * plan_.outputs),
         wide_(arrays.wide + slot * kMostRows * plan_.block) {}
 
-  /// Outputs of a run, those of a part.
+  /// The outputs of one part, for the pixels of a run.
   void run(std::int64_t run, std::int64_t part) const {
     const std::int64_t first = part * plan_.outputs, end = std::min(s_.co, first + plan_.outputs);
     const auto* const bias = static_cast<const T*>(p_.bias);

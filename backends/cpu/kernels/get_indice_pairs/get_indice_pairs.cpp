@@ -30,7 +30,7 @@ namespace {
 using Problem = mluopsGetIndicePairsProblem;
 
 /// The pairs of an offset, in no order: a mark for each input that has an output, and which output. Several tasks find
-/// the pairs, those of an input all in one of them, and then count and write those of a range of inputs each.
+/// the pairs, and one task finds all pairs of an input; then each counts and writes the pairs of a range of inputs.
 struct Found {
   std::int64_t parts, groups;  ///< tasks; groups of 64 inputs
   std::uint64_t* marked;       ///< [groups,8]: a byte for each input, so that tasks share no element
