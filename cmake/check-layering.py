@@ -58,7 +58,7 @@ MAY_INCLUDE: Dict[str, str] = {  # a file has to keep to the rule of the deepest
     "backends/cpu/simd": CPU_SIMD,
     "backends/cpu/layout": _cpu("layout"),
     "backends/cpu/scatter": _cpu("layout", "scatter") + r"|mluops/problem/indice_convolution\.h",
-    "backends/cpu/sampling": _cpu("sampling", "scatter", "layout"),
+    "backends/cpu/sampling": _cpu("sampling", "scatter", "layout") + r"|backends/cpu/dispatch\.h",
     "backends/cpu/spatial": _cpu("spatial"),
     "backends/cpu/roi_mean": _cpu("roi_mean", "sampling", "scatter", "layout") + r"|backends/cpu/dispatch\.h",
     "backends/mlu_emu": rf"{FAMILY}|{SHARED}|backends/mlu_emu/(operators\.h|(device|plan|kernels)/.*)",

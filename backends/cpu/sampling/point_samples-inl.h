@@ -11,6 +11,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "backends/cpu/layout/image_panel-inl.h"
 #include "backends/cpu/layout/image_rows.h"
 #include "backends/cpu/runtime/arena.h"
 #include "backends/cpu/runtime/machine.h"
@@ -18,7 +19,7 @@
 #include "backends/cpu/runtime/path.h"
 #include "backends/cpu/sampling/point_planes-inl.h"
 #include "backends/cpu/sampling/point_samples.h"
-#include "backends/cpu/sampling/roi_gradient-inl.h"
+#include "backends/cpu/sampling/sampled_rois.h"
 #include "backends/cpu/simd/panel-inl.h"
 #include "backends/cpu/simd/prefetch.h"
 #include "backends/cpu/simd/simd-inl.h"
@@ -164,20 +165,37 @@ HWY_INLINE void sum_row(const RoiBins& bins, const layout::PixelRows<T>& image, 
   }
 }
 
-/// The pixels that the samples of all RoIs touch.
+/// The RoIs of a call.
 template <class T, class Roi, class Problem>
-void find_touched(const Context& context, const mluopsCall& call, const Problem& p, layout::Touched& touched) {
-  const RoiBins bins = Roi::bins(p.shape);
-  const double roi_ns = 4 * cost::kStep * bins.samples * static_cast<double>(bins.rows * bins.columns);
-  touched.find(context, call, bins.rois, roi_ns, [&](std::int64_t r, auto touch) {
-    const auto roi = Roi::template read<T>(p, r);
-    for (std::int64_t bin = 0; bin < bins.rows * bins.columns; ++bin) {
-      roi.for_each_sample(bin / bins.columns, bin % bins.columns, [&](const auto& sample) {
-        for (const std::int64_t pixel : sample.pixel) touch(roi.image, pixel, pixel + 1);
-      });
+class PointRois final : public SampledRois {
+ public:
+  explicit PointRois(const Problem& p) : SampledRois(Roi::bins(p.shape)), p_(p) {}
+
+  PlacedRoi place(std::int64_t r) const override {
+    const auto roi = Roi::template read<T>(p_, r);
+    return {roi.image, roi.row(), roi.column(), r};
+  }
+  double most_pixels(std::int64_t r) const override { return Roi::template read<T>(p_, r).most_pixels(bins_); }
+  void find(std::int64_t r, BinPixels& to) const override {
+    const auto roi = Roi::template read<T>(p_, r);
+    const std::int64_t rows = bins_.rows, columns = bins_.columns;
+    const double scale = roi.inverse_count;
+    BinPixels::Writer pixels(to);
+    std::int64_t bin = r * bins();
+    for (std::int64_t row = 0; row < rows; ++row) {
+      for (std::int64_t column = 0; column < columns; ++column, ++bin) {
+        roi.for_each_sample(row, column, [&, bin](const auto& sample) {
+          for (std::size_t k = 0; k < sample.pixel.size(); ++k) {
+            pixels.add(bin, sample.pixel[k], sample.weight[k] * scale);
+          }
+        });
+      }
     }
-  });
-}
+  }
+
+ private:
+  const Problem& p_;
+};
 
 template <class T>
 struct PointArrays {
@@ -207,7 +225,7 @@ mluOpStatus_t sum_points(Context& context, const mluopsCall& call, const Problem
   auto arrays = allocate<PointArrays<T>>(context.arena, loop.slots(), s, p.layout, pixels);
   if (!arrays) return no_memory(call);
   const layout::ImageRows<T>& input = arrays->input;
-  const auto find = [&](auto& touched) HWY_ATTR { find_touched<T, Roi>(context, call, p, touched); };
+  const auto find = [&](auto& touched) { find_touched(context, call, PointRois<T, Roi, Problem>(p), touched); };
   const double reads = 4 * bins.samples * static_cast<double>(bins.rois * bins.rows * bins.columns);
   if (!arrays->input.make_room(context, call, reads, find)) return no_memory(call);
   const bool large =
@@ -246,154 +264,19 @@ mluOpStatus_t run_sum_points(Context& context, const mluopsCall& call, const Pro
   return run_path(context, call, p, kPaths);
 }
 
-/// What the RoIs of a call add to its grad_input, for roi_gradient: four additions a sample and channel, at pixels
-/// found once for all tasks where there are several: bound by the caches the sums lie in.
+/// grad_input of a call: its samples' gradients at their pixels.
 template <class T, class Roi, class Problem>
-struct PointRois {
-  static constexpr bool kOwnPixels = false;
-  using List = SampleList<Acc<T>>;
-  const Problem& p;
+mluOpStatus_t add_points(Context& context, const mluopsCall& call, const Problem& p) {
+  const auto& s = p.shape;
+  const PointRois<T, Roi, Problem> rois(p);
+  return add_samples(context, call, {{s.dtype, s.batch, s.h, s.w, s.c}, p.layout, p.grad_output, p.grad_input, rois});
+}
 
-  std::int64_t count() const { return Roi::bins(p.shape).rois; }
-  std::int64_t bins() const { return elements().pixels; }
-  double additions() const { return 4 * Roi::bins(p.shape).samples * static_cast<double>(bins()); }
-  PlacedRoi place(std::int64_t r) const {
-    const auto roi = Roi::template read<T>(p, r);
-    return {roi.image, roi.row(), roi.column(), r};
-  }
-  void find_touched(const Context& context, const mluopsCall& call, layout::Touched& touched) const {
-    cpu::HWY_NAMESPACE::find_touched<T, Roi>(context, call, p, touched);
-  }
-  double most_pixels(std::int64_t r) const { return Roi::template read<T>(p, r).most_pixels(Roi::bins(p.shape)); }
-  void fill(const Context& context, const mluopsCall& call, const RoiOrder& order, const PixelBands& bands,
-            typename List::Pixel* pixels, List& list) const {
-    const RoiRuns runs{count(), bins()};
-    const double run_ns = 2 * additions() * cost::kStep * static_cast<double>(runs.each());
-    const auto image_of = [&](std::int64_t i) { return order.all()[static_cast<std::size_t>(i)].image; };
-    list.fill(context, call, runs, pixels, run_ns, image_of, [&](std::int64_t run, auto add) HWY_ATTR {
-      for (std::int64_t i = runs.begin(run), first = 0; i < runs.begin(run + 1); ++i, first += bins()) {
-        const PlacedRoi& placed = order.all()[static_cast<std::size_t>(i)];
-        const std::int64_t band = placed.image * bands.count();
-        Found(*this, placed.roi).each_bin([&](std::int64_t bin, const auto& each) HWY_ATTR {
-          each([&](std::int64_t pixel, Acc<T> weight) { add(first + bin, band + bands.of(pixel), pixel, weight); });
-        });
-      }
-    });
-  }
-  /// to(pixel, channel, value) for channels [first, end) of a RoI's samples.
-  template <class Add>
-  HWY_INLINE void add(std::int64_t r, std::int64_t first, std::int64_t end, Add&& to) const {
-    add_samples([r](std::int64_t) { return r; }, Found(*this, r), first, end, to);
-  }
-  /// Likewise of some samples of a run.
-  template <class Add>
-  HWY_INLINE void add_listed(const RoiOrder& order, std::int64_t run, typename List::Pixels samples, std::int64_t first,
-                             std::int64_t end, Add&& to) const {
-    add_samples(RunRois{order.all().data() + RoiRuns{count(), bins()}.begin(run)}, Listed{samples}, first, end, to);
-  }
-  void fetch_listed(const RoiOrder& order, std::int64_t run, typename List::Pixels samples, std::int64_t first,
-                    std::int64_t end) const {
-    const RunRois roi_of{order.all().data() + RoiRuns{count(), bins()}.begin(run)};
-    const layout::Elements of = elements();
-    std::int64_t last = -1;
-    for (const auto& sample : samples) {
-      const std::int64_t fetched = of.planes ? sample.bin / of.pixels : std::int64_t{sample.bin};
-      if (std::exchange(last, fetched) == fetched) continue;
-      const std::int64_t roi = roi_of(sample.bin / of.pixels);
-      if (of.planes) {
-        fetch(roi, first, end);
-      } else {
-        prefetch<2>(static_cast<const T*>(p.grad_output) + of.at(roi, first) + sample.bin % of.pixels * of.pixel(),
-                    end - first);
-      }
-    }
-  }
-  HWY_INLINE void fetch(std::int64_t roi, std::int64_t first, std::int64_t end) const {
-    elements().fetch_run(static_cast<const T*>(p.grad_output), roi, first, end);
-  }
-
- private:
-  /// The samples of a RoI, found as they are asked for. each_bin(visit): visit(bin, each) for the bins, in order;
-  /// each(add) calls add(pixel, weight).
-  struct Found {
-    decltype(Roi::template read<T>(std::declval<const Problem&>(), 0)) roi;
-    std::int64_t rows, columns;
-
-    Found(const PointRois& rois, std::int64_t r)
-        : roi(Roi::template read<T>(rois.p, r)),
-          rows(Roi::bins(rois.p.shape).rows),
-          columns(Roi::bins(rois.p.shape).columns) {}
-
-    template <class Visit>
-    HWY_INLINE void each_bin(Visit&& visit) const {
-      for (std::int64_t bin = 0; bin < rows * columns; ++bin) {
-        visit(bin, [&](auto&& add) HWY_ATTR {
-          roi.for_each_sample(bin / columns, bin % columns, [&](const auto& sample) HWY_ATTR {
-            for (std::size_t k = 0; k < sample.pixel.size(); ++k) {
-              add(sample.pixel[k], static_cast<Acc<T>>(sample.weight[k] * roi.inverse_count));
-            }
-          });
-        });
-      }
-    }
-  };
-  struct Listed {
-    typename List::Pixels samples;
-
-    template <class Visit>
-    HWY_INLINE void each_bin(Visit&& visit) const {
-      for (std::size_t i = 0, end = 0; i < samples.size(); i = end) {
-        while (end < samples.size() && samples[end].bin == samples[i].bin) ++end;
-        visit(std::int64_t{samples[i].bin}, [&](auto&& add) HWY_ATTR {
-          for (const auto& sample : samples.subspan(i, end - i)) add(std::int64_t{sample.pixel}, sample.weight);
-        });
-      }
-    }
-  };
-  /// The RoIs of a run.
-  struct RunRois {
-    const PlacedRoi* placed;
-    std::int64_t operator()(std::int64_t i) const { return placed[i].roi; }
-  };
-
-  /// roi_of(i): the RoI number i of those whose bins `samples` counts.
-  template <class RoiOf, class Samples, class Add>
-  HWY_INLINE void add_samples(const RoiOf& roi_of, const Samples& samples, std::int64_t first, std::int64_t end,
-                              Add&& to) const {
-    using A = Acc<T>;
-    const auto* const grad = static_cast<const T*>(p.grad_output);
-    const layout::Elements of = elements();
-    constexpr std::int64_t kMost = 256, kBins = 16;
-    HWY_ALIGN T rows[kBins * kMost];  // in NCHW, of some bins
-    A own[kMost];                     // of a bin: no store of to() can change it, so loops over channels become vectors
-    for (std::int64_t from = first; from < end; from += kMost) {
-      const std::int64_t count = std::min(kMost, end - from);
-      std::int64_t transposed = -1, transposed_end = -1;  // bins
-      samples.each_bin([&](std::int64_t bin, const auto& each) HWY_ATTR {
-        const std::int64_t of_roi = bin % of.pixels;
-        const T* row = grad + of.at(roi_of(bin / of.pixels), from) + of_roi * of.pixel();
-        if (of.planes) {
-          if (bin >= transposed_end) {
-            transposed = bin - of_roi % kBins;
-            transposed_end = std::min(transposed + kBins, bin - of_roi + of.pixels);
-            transpose_panel(reinterpret_cast<const Moved<T>*>(row - of_roi % kBins), of.pixels, count,
-                            transposed_end - transposed, reinterpret_cast<Moved<T>*>(rows), kMost);
-          }
-          row = rows + (bin - transposed) * kMost;
-        }
-        load_row(row, own, count);
-        each([&](std::int64_t pixel, A weight) HWY_ATTR {
-          for (std::int64_t i = 0; i < count; ++i) to(pixel, from + i, weight * own[i]);
-        });
-      });
-    }
-  }
-
-  layout::Elements elements() const {
-    const RoiBins bins_of_roi = Roi::bins(p.shape);
-    return {bins_of_roi.rows * bins_of_roi.columns, p.shape.c, p.layout == MLUOP_LAYOUT_NCHW};
-  }
-};
+template <class T, class Roi, class Problem>
+mluOpStatus_t point_gradient(Context& context, const mluopsCall& call, const Problem& p) {
+  static constexpr Path<Problem> kPaths[] = {{"owner", always<Problem>, add_points<T, Roi, Problem>}};
+  return run_path(context, call, p, kPaths);
+}
 
 }  // namespace mluops::cpu::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();

@@ -1,8 +1,8 @@
 // The samples of a call's RoIs, found once for all tasks that add them to parts of a gradient, and sorted by bands of
 // pixels run by run of RoIs: a task reads no others.
 //
-// A run has its own room, as large as its samples can need. An item is a run: its samples are found twice, to be
-// counted and to be placed, in each band in the order of RoIs and bins.
+// A run has its own room, as large as its samples can need. An item is a run: its samples are counted, then placed, in
+// each band in the order of RoIs and bins.
 #pragma once
 
 #include <algorithm>
@@ -52,10 +52,17 @@ template <class A>
 class SampleList {
  public:
   struct Pixel {
-    std::int32_t pixel, bin;  ///< the bin counted from the first of the run
+    std::int64_t bin;  ///< of all RoIs' bins
+    std::int32_t pixel;
     A weight;
   };
   using Pixels = std::span<const Pixel>;
+  /// One that is found, on its way to its band.
+  struct Found {
+    Pixel pixel;
+    std::int64_t band;
+  };
+  static constexpr std::int64_t kMostFound = 2048;  ///< a run with more is found twice
 
   /// `bands`: of an image.
   SampleList(Allocator& allocator, std::int64_t runs, std::int64_t images, std::int64_t bands)
@@ -75,15 +82,16 @@ class SampleList {
     return begin_[runs_] = place;
   }
 
-  /// find(i, add) calls add(bin, band, pixel, weight) for the samples of run i, bin by bin; bands are counted through
-  /// all images. image_of(i) is the image of RoI i. `pixels` has room for what was measured.
+  /// find(i, add) calls add(Found) for the samples of run i, bin by bin; bands are counted through all images.
+  /// image_of(i) is the image of RoI i. `pixels` has room for what was measured, `found` for kMostFound of each thread.
   template <class ImageOf, class Find>
-  void fill(const Context& context, const mluopsCall& call, const RoiRuns& runs, Pixel* pixels, double run_ns,
-            const ImageOf& image_of, const Find& find) {
+  void fill(const Context& context, const mluopsCall& call, const RoiRuns& runs, Pixel* pixels, Found* found,
+            double run_ns, const ImageOf& image_of, const Find& find) {
     pixels_ = pixels;
-    Loop(context, call, runs_, run_ns).run([&](std::int64_t first, std::int64_t last, int) {
+    Loop(context, call, runs_, run_ns).run([&](std::int64_t first, std::int64_t last, int slot) {
       for (std::int64_t i = first; i < last; ++i) {
-        fill_run(i, image_of(runs.begin(i)) * bands_, (image_of(runs.begin(i + 1) - 1) + 1) * bands_, find);
+        fill_run(i, image_of(runs.begin(i)) * bands_, (image_of(runs.begin(i + 1) - 1) + 1) * bands_, find,
+                 found + slot * kMostFound);
       }
     });
   }
@@ -102,15 +110,18 @@ class SampleList {
 
   /// The images of the run have the bands [first, end).
   template <class Find>
-  void fill_run(std::int64_t i, std::int64_t first, std::int64_t end, const Find& find) {
+  void fill_run(std::int64_t i, std::int64_t first, std::int64_t end, const Find& find, Found* found) {
     std::int64_t* const begin = begin_of(i);
     std::fill(begin + first, begin + end + 1, 0);
-    find(i, [&](std::int64_t, std::int64_t band, std::int64_t, A) { ++begin[band]; });
+    std::int64_t count = 0;
+    find(i, [&](const Found& one) {
+      ++begin[one.band];
+      if (count++ < kMostFound) found[count - 1] = one;
+    });
     std::int64_t place = begin_[i];
     for (std::int64_t band = first; band <= end; ++band) place += std::exchange(begin[band], place);
-    find(i, [&](std::int64_t bin, std::int64_t band, std::int64_t pixel, A weight) {
-      pixels_[begin[band]++] = {static_cast<std::int32_t>(pixel), static_cast<std::int32_t>(bin), weight};
-    });
+    const auto put = [&](const Found& one) { pixels_[begin[one.band]++] = one.pixel; };
+    count <= kMostFound ? void(std::for_each(found, found + count, put)) : find(i, put);
     // Each is where the next one begins now.
     std::copy_backward(begin + first, begin + end, begin + end + 1);
     begin[first] = begin_[i];

@@ -1,4 +1,4 @@
-// PrRoIPool backward. grad_input: a bin's gradient goes to its pixels by their weights (sampling/roi_gradient-inl.h
+// PrRoIPool backward. grad_input: a bin's gradient goes to its pixels by their weights (sampling/channel_sums-inl.h
 // says who owns what). grad_rois: the weights' derivatives by a RoI's four ends, times the products of its gradients
 // with the pixels, summed over channels.
 //
@@ -122,7 +122,7 @@ mluOpStatus_t backward(Context& context, const mluopsCall& call, const BackwardP
   if (p.grad_rois != nullptr) slopes.emplace(context, call, p);
   if (slopes && !slopes->has_room()) return no_memory(call);
   if (p.grad_input != nullptr) {
-    const mluOpStatus_t status = add_rois<T, PointRois<T, Roi, BackwardProblem>>(context, call, p);
+    const mluOpStatus_t status = add_points<T, Roi, BackwardProblem>(context, call, p);
     if (status != MLUOP_STATUS_SUCCESS) return status;
   }
   if (slopes) differentiate_rois<T>(*slopes, p);

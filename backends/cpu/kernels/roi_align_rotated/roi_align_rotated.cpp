@@ -1,7 +1,7 @@
 // RoiAlignRotated: a bin of the output is the mean of bilinear samples of the input; its gradient goes to their pixels.
 //
 // input and grad_input [B,H,W,C], rois [R,6], output and grad_output [R,PH,PW,C]; sampling/point_samples-inl.h says who
-// owns what of the output, sampling/roi_gradient-inl.h of the gradient.
+// owns what of the output, sampling/channel_sums-inl.h of the gradient.
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "backends/cpu/kernels/roi_align_rotated/roi_align_rotated.cpp"
 #include <hwy/foreach_target.h>
@@ -96,7 +96,7 @@ mluOpStatus_t forward(Context& context, const mluopsCall& call, const mluopsRoiA
 template <class T>
 mluOpStatus_t backward(Context& context, const mluopsCall& call, const mluopsRoiAlignRotatedBackwardProblem& p) {
   if (const char* const reason = declined(p.shape)) return fail(call, MLUOP_STATUS_NOT_SUPPORTED, reason);
-  return roi_gradient<T, PointRois<T, RotatedRoi, mluopsRoiAlignRotatedBackwardProblem>>(context, call, p);
+  return point_gradient<T, RotatedRoi, mluopsRoiAlignRotatedBackwardProblem>(context, call, p);
 }
 
 }  // namespace

@@ -4,7 +4,7 @@
 // points of a grid and owns their samples. The channels of a pixel are vectors: 8 flops on 4 loads, bound by the caches
 // the map lies in. NCHW goes grid by grid (sampling/point_samples-inl.h); where grids take few pixels, points are
 // vectors, gathered out of planes: of small maps and few channels grid by grid, else by sampling/point_planes-inl.h.
-// Backward sampling/roi_gradient-inl.h says who owns what.
+// Backward sampling/channel_sums-inl.h says who owns what.
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "backends/cpu/kernels/roi_crop/roi_crop.cpp"
 #include <hwy/foreach_target.h>
@@ -190,7 +190,7 @@ mluOpStatus_t forward(Context& context, const mluopsCall& call, const ForwardPro
 
 template <class T>
 mluOpStatus_t backward(Context& context, const mluopsCall& call, const mluopsRoiCropBackwardProblem& p) {
-  return roi_gradient<T, PointRois<T, Grids, mluopsRoiCropBackwardProblem>>(context, call, p);
+  return point_gradient<T, Grids, mluopsRoiCropBackwardProblem>(context, call, p);
 }
 
 }  // namespace

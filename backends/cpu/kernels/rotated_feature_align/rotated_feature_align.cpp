@@ -2,7 +2,7 @@
 // gradient goes to all of these.
 //
 // input, output and their gradients [B,H,W,C], bboxes [B,H,W,5]; sampling/point_samples-inl.h says who owns what of the
-// output, sampling/roi_gradient-inl.h of the gradient.
+// output, sampling/channel_sums-inl.h of the gradient.
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "backends/cpu/kernels/rotated_feature_align/rotated_feature_align.cpp"
 #include <hwy/foreach_target.h>
@@ -37,7 +37,7 @@ mluOpStatus_t backward(Context& context, const mluopsCall& call, const BackwardP
   static constexpr Path<BackwardProblem> kNchwPaths[] = {
       layout::kTransposed<operators::rotated_feature_align_backward, BackwardProblem>};
   if (p.layout == MLUOP_LAYOUT_NCHW) return run_path(context, call, p, kNchwPaths);
-  return roi_gradient<T, PointRois<T, BoxesOfMap, BackwardProblem>>(context, call, p);
+  return point_gradient<T, BoxesOfMap, BackwardProblem>(context, call, p);
 }
 
 }  // namespace
