@@ -5,8 +5,9 @@ between.
 Usage: measure.py [--seconds S] [--only PART] [--case TEXT] [--threads N] [--cpu-time]
 Each figure is the median of repeated calls that take turns with those of its line; run it on a quiet machine, or on a
 busy one with `--threads 1 --cpu-time`, which counts only what the calls run. `layouts` needs mmcv-lite for the column
-of install(), `detection` torchvision for its, `points` scipy and Open3D. `small` are calls of eight boxes. `peers`, which only runs when it is asked for, is
-the table of docs/performance.md: least times, with one and two threads. `axes`, likewise: few and many RoIs, few and many channels.
+of install(), `detection` torchvision for its, `points` scipy and Open3D. `small` are calls of eight boxes. `peers`,
+which only runs when it is asked for, is the table of docs/performance.md: least times, with one and two threads.
+`axes`, likewise: few and many RoIs, few and many channels; `corners`: sizes and types that networks seldom have.
 """
 
 import argparse
@@ -19,16 +20,17 @@ from pathlib import Path
 import torch
 
 import measure_axes
+import measure_corners
 import measure_detection
 import measure_peers
 import measure_points
 import measure_small
 import mluops.torch as mt
-from mluops.op import border_align as border_align_c
-from mluops.op import carafe as carafe_c
-from mluops.op import deform_roi_pool as deform_roi_pool_c
-from mluops.op import psa_mask as psa_mask_c
-from mluops.op import three_interpolate as three_interpolate_c
+from mluops._functions import border_align as border_align_c
+from mluops._functions import carafe as carafe_c
+from mluops._functions import deform_roi_pool as deform_roi_pool_c
+from mluops._functions import psamask as psamask_c
+from mluops._functions import three_interpolate as three_interpolate_c
 from mluops.torch._tensors import context, reference
 from mluops.torch.op import carafe as carafe_operator
 
@@ -74,20 +76,20 @@ def carafe(h, w, c):
     x, m, k = nhwc(2, c, h, w), nhwc(2, 25, 2 * h, 2 * w), (5, 1, 2)
     y, desc = nhwc(2, c, 2 * h, 2 * w), (4, *k)
     return (f"carafe k5 s2 [2,{h},{w},{c}]", lambda: mt.carafe(x, m, *k), (x, m),
-            Call(carafe_c.FORWARD, desc, x, m, New(y)), Call(carafe_c.BACKWARD, desc, x, m, y, New(x), New(m)))
+            Call(carafe_c.CARAFE_FORWARD, desc, x, m, New(y)), Call(carafe_c.CARAFE_BACKWARD, desc, x, m, y, New(x), New(m)))
 
 
 def psa_mask(f, size):
     x, y = nhwc(2, size * size, f, f), nhwc(2, f * f, f, f)
     return (f"psa_mask [2,{f},{f}] mask {size}", lambda: mt.psa_mask(x, 0, size), (x,),
-            Call(psa_mask_c.FORWARD, 0, x, size, size, New(y)), Call(psa_mask_c.BACKWARD, 0, y, size, size, New(x)))
+            Call(psamask_c.PSAMASK_FORWARD, 0, x, size, size, New(y)), Call(psamask_c.PSAMASK_BACKWARD, 0, y, size, size, New(x)))
 
 
 def three_interpolate(c, n, m):
     f, i, w = torch.rand(16, c, m), torch.randint(0, m, (16, n, 3), dtype=torch.int32), torch.rand(16, n, 3)
     y = torch.rand(16, c, n)
     return (f"three_interpolate [16,{c},{m}] -> {n}", lambda: mt.three_interpolate(f, i, w), (f,),
-            Call(three_interpolate_c.FORWARD, f, i, w, New(y)), Call(three_interpolate_c.BACKWARD, y, i, w, New(f)))
+            Call(three_interpolate_c.THREE_INTERPOLATE_FORWARD, f, i, w, New(y)), Call(three_interpolate_c.THREE_INTERPOLATE_BACKWARD, y, i, w, New(f)))
 
 
 def rois_and_offsets(h, w, count, scale):
@@ -101,8 +103,8 @@ def deform_roi_pool(h, w, c, count, scale):
     y, pooling = nhwc(count, c, 7, 7), (7, 7, scale, 2, 0.1)
     return (f"deform_roi_pool [2,{h},{w},{c}] {count} rois",
             lambda: mt.deform_roi_pool(x, rois, o, (7, 7), scale, 2, 0.1), (x, o),
-            Call(deform_roi_pool_c.FORWARD, x, rois, o, *pooling, New(y)),
-            Call(deform_roi_pool_c.BACKWARD, y, x, rois, o, *pooling, New(x), New(o)))
+            Call(deform_roi_pool_c.DEFORM_ROI_POOL_FORWARD, x, rois, o, *pooling, New(y)),
+            Call(deform_roi_pool_c.DEFORM_ROI_POOL_BACKWARD, y, x, rois, o, *pooling, New(x), New(o)))
 
 
 def boxes_on(h, w):
@@ -114,8 +116,8 @@ def border_align(h, w, c4):
     x, k, boxes = nhwc(2, c4, h, w), h * w, boxes_on(h, w)
     y, argmax = nhwc(2, c4 // 4, k, 4), nhwc(2, c4 // 4, k, 4).to(torch.int32)
     return (f"border_align [2,{h},{w},{c4}]", lambda: mt.border_align(x, boxes, 10), (x,),
-            Call(border_align_c.FORWARD, x, boxes, 10, New(y), New(argmax)),
-            Call(border_align_c.BACKWARD, y, boxes, argmax, 10, New(x)))
+            Call(border_align_c.BORDER_ALIGN_FORWARD, x, boxes, 10, New(y), New(argmax)),
+            Call(border_align_c.BORDER_ALIGN_BACKWARD, y, boxes, argmax, 10, New(x)))
 
 
 CASES = [lambda: carafe(4, 4, 16), lambda: carafe(25, 38, 256), lambda: carafe(50, 76, 256),
@@ -323,8 +325,8 @@ def fixed_costs(seconds):
     x, m, k = nhwc(1, 16, 2, 2), nhwc(1, 9, 4, 4), (3, 1, 2)
     y = nhwc(1, 16, 4, 4)
     desc = (4, *k)
-    forward = Call(carafe_c.FORWARD, desc, x, m, New(y))
-    backward = Call(carafe_c.BACKWARD, desc, x, m, y, New(x), New(m))
+    forward = Call(carafe_c.CARAFE_FORWARD, desc, x, m, New(y))
+    backward = Call(carafe_c.CARAFE_BACKWARD, desc, x, m, y, New(x), New(m))
     leaves = [t.clone(memory_format=torch.preserve_format).requires_grad_() for t in (x, m)]
     output, operator = mt.carafe(*leaves, *k), torch.ops.mluops.carafe if hasattr(torch.ops.mluops, "carafe") else None
     rows = {
@@ -385,9 +387,9 @@ if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--seconds", type=float, default=1.0, help="of calls for each line of a table")
     parser.add_argument("--only", choices=["against_c", "layouts", "fixed_costs", "interleaved", "detection", "points",
-                                           "small", "peers", "axes"])
+                                           "small", "peers", "axes", "corners"])
     parser.add_argument("--case", default="", help="part of the name of a case of `layouts`, `detection`, `points`, "
-                        "`small`, `peers` or `axes`")
+                        "`small`, `peers`, `axes` or `corners`")
     parser.add_argument("--threads", type=int, default=0, help="torch's number of threads")
     parser.add_argument("--cpu-time", action="store_true", help="of the process, in the place of the time that passes")
     options = parser.parse_args()
@@ -409,5 +411,7 @@ if __name__ == "__main__":
         measure_small.small(options.seconds, options.case, least)
     if options.only == "axes":
         measure_axes.axes(options.seconds, options.case, least_in_turns)
+    if options.only == "corners":
+        measure_corners.corners(options.seconds, options.case, least_in_turns)
     if options.only == "peers":
         measure_peers.table(options.seconds, options.case)
