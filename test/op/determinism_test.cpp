@@ -69,7 +69,11 @@ INSTANTIATE_TEST_SUITE_P(
         "ms_deform_attn_backward b=1 q=2100 m=1 d=64 l=1 p=8 h=2 w=50 loc=same",
         "dcn_backward_weight h=30 w=21 ci=96 co=17", "dcn_backward_weight n=2 h=19 w=23 ci=36 co=24 g=2 dg=3 bias=0",
         "dcn_backward_data h=35 w=21 ci=32 co=16", "dcn_backward_data h=40 w=9 ci=96 co=8 dg=2 stride=2",
-        "dcn_backward_data n=2 h=17 w=30 ci=40 co=24 g=2 mask=0 pad=2 dilation=2"));
+        "dcn_backward_data n=2 h=17 w=30 ci=40 co=24 g=2 mask=0 pad=2 dilation=2",
+        "dcn_backward_data h=60 w=30 ci=32 co=32 offsets=far",
+        "dcn_backward_data n=2 h=45 w=17 ci=48 co=40 g=2 dg=3 offsets=far mask=0",
+        "dcn_backward_data h=33 w=28 ci=70 co=24 offsets=special",
+        "dcn_backward_data h=61 w=46 ci=64 co=256 kh=1 kw=1 pad=0 stride=3 offsets=zero"));  // no sample on some rows
 
 // Atomics are allowed: the order of sums may vary, their values may not.
 class AtomicsTest : public ::testing::TestWithParam<Combination> {};

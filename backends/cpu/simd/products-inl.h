@@ -149,8 +149,8 @@ HWY_INLINE void for_packed_tiles(std::int64_t width, F&& f) {
 
 /// sums [rows,width] += left [rows,depth] * packed, a matrix [depth,width] in the order of for_packed_tiles. rows a
 /// multiple of kMatrixRows, width padded_columns(). A stripe of the packed matrix stays in the first cache for all
-/// rows; each stripe is summed by itself, which keeps the rounding of long sums small.
-template <class A>
+/// rows; each stripe is summed by itself, which keeps the rounding of long sums small. kFresh: sums hold nothing yet.
+template <class A, bool kFresh = false>
 void add_matrix_product(std::int64_t rows, std::int64_t depth, std::int64_t width, const A* left,
                         std::int64_t left_stride, const A* packed, A* sums_at, std::int64_t sums_stride) {
   const hn::ScalableTag<A> d;
@@ -178,7 +178,7 @@ void add_matrix_product(std::int64_t rows, std::int64_t depth, std::int64_t widt
           MLUOPS_UNROLL
           for (std::size_t v = 0; v < kVectors; ++v) {
             A* const sum = to + static_cast<std::int64_t>(v) * kLanes<A>;
-            hn::StoreU(hn::Add(hn::LoadU(d, sum), sums[r][v]), d, sum);
+            hn::StoreU(kFresh && first == 0 ? sums[r][v] : hn::Add(hn::LoadU(d, sum), sums[r][v]), d, sum);
           }
         }
       }

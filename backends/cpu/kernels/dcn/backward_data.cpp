@@ -1,15 +1,13 @@
 // Deformable convolution's gradients in input, offset and mask.
 //
-// input [N,H,W,Ci], grad_output [N,Ho,Wo,Co], filter [Co,Kh,Kw,Ci/g]. A task owns some channels of a deformable group
-// of an image, and takes at most 64 of them at a time: tile by tile of output pixels, some taps at a time, it
-// multiplies the rows of grad_output with the taps' filters, which gives the gradients of the samples; four dot
-// products of each with the pixels under its sample are what grad_offset and grad_mask need, and it is added to those
-// pixels' sums in a panel [H*W, channels] of the task's own. So no two tasks add to one place, and the order of
-// additions is that of the pixels. Where there are more threads than such tasks, a task owns a band of input rows, too:
-// it multiplies the tiles with samples on its rows, and takes the dot products of a band of tiles. The dot products of
-// the parts of a deformable group are added up in order afterwards; parts do not depend on the number of threads. 2
-// Co/g flops for each number of a sample's gradient: bound by arithmetic. F is the type of the factors: that of the
-// sums, or bfloat16 in tiles.
+// input [N,H,W,Ci], grad_output [N,Ho,Wo,Co], filter [Co,Kh,Kw,Ci/g]. A task owns a band of tiles of output pixels of
+// an image, for a part of the channels of a deformable group, of which it takes at most 64 at a time: tile by tile,
+// some taps at a time, it multiplies the rows of grad_output with the taps' filters, which gives the gradients of the
+// samples; four dot products of each with the pixels under its sample are what grad_offset and grad_mask need, and it
+// is added to those pixels' sums. Each band has sums of its own, of the rows under its samples. The sums of bands are
+// added up in their order afterwards, and the dot products of the parts of a deformable group in theirs; neither
+// depends on the number of threads. 2 Co/g flops for each number of a sample's gradient: bound by arithmetic. F is the
+// type of the factors: that of the sums, or bfloat16 in tiles.
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "backends/cpu/kernels/dcn/backward_data.cpp"
 #include <hwy/foreach_target.h>
@@ -17,7 +15,10 @@
 #include <algorithm>
 
 #include "backends/cpu/dispatch.h"
+#include "backends/cpu/kernels/dcn/bands.h"
+#include "backends/cpu/kernels/dcn/data_arrays-inl.h"
 #include "backends/cpu/kernels/dcn/samples-inl.h"
+#include "backends/cpu/runtime/index.h"
 #include "backends/cpu/sampling/four_pixels-inl.h"
 #include "backends/cpu/simd/products-inl.h"
 #include "backends/cpu/simd/simd-inl.h"
@@ -30,217 +31,130 @@ namespace mluops::cpu::dcn::HWY_NAMESPACE {
 using namespace cpu::HWY_NAMESPACE;
 namespace {
 
-using DataProblem = mluopsDcnBackwardDataProblem;
-
-/// How the work is cut: parts by the problem alone, so that sums are the same for every number of threads.
-struct DataPlan {
-  static constexpr std::int64_t kTilePixels = 96, kMostParts = 8;
-
-  std::int64_t group_channels;  ///< of a deformable group
-  std::int64_t slice_channels;  ///< at most, that are worked on at a time
-  std::int64_t part_channels;   ///< that a task owns
-  std::int64_t parts;           ///< of a deformable group
-  std::int64_t width;           ///< of a slice's rows
-  std::int64_t chunk_taps;      ///< taps that are multiplied together
-  std::int64_t bands;           ///< of input rows and of tiles, each with a task of its own; sums do not depend on it
-
-  DataPlan(const Shape& s, int threads)
-      : group_channels(s.ci / s.deform_groups),
-        slice_channels(std::clamp<std::int64_t>(round_up(ceil_div(group_channels, 2), 16), 32, kSliceChannels)),
-        part_channels(std::max(slice_channels, round_up(ceil_div(group_channels, kMostParts), slice_channels))),
-        parts(ceil_div(group_channels, part_channels)),
-        width(padded_columns(std::min(slice_channels, group_channels))),
-        chunk_taps(std::clamp<std::int64_t>(kChunkColumns / width, 1, count_taps(s))),
-        bands(std::min(slice_channels, group_inputs(s)) < kLeastChannels ? 1 : bands_for(s, threads)) {}
-
- private:
-  static constexpr std::int64_t kChunkColumns = 576;
-  static constexpr std::int64_t kLeastChannels = 32;  ///< with fewer, finding taps would be most of a band's work
-  static constexpr std::int64_t kLeastRows = 8;       ///< of a band: samples of a tile fall on some rows around its own
-
-  std::int64_t bands_for(const Shape& s, int threads) const {
-    const std::int64_t tasks = std::max<std::int64_t>(1, s.deform_groups * parts * s.batch);
-    return std::clamp<std::int64_t>(ceil_div(threads, tasks), 1, std::max<std::int64_t>(1, s.h / kLeastRows));
+/// The rows of the input under a tile's samples of a deformable group.
+template <class T>
+Run touched_rows(const DataProblem& p, const Tile& tile, std::int64_t deform_group) {
+  using A = Acc<T>;
+  const Shape& s = p.shape;
+  const A height = static_cast<A>(s.h);
+  A least = height, most = -1;
+  for (std::int64_t i = 0; i < tile.count; ++i) {
+    const std::int64_t pixel = tile.first + i, top = pixel / s.out_w * s.stride_h - s.pad_top;
+    const std::int64_t number = (tile.image * out_pixels(s) + pixel) * s.deform_groups + deform_group;
+    const T* offset = static_cast<const T*>(p.offset) + 2 * number * count_taps(s);
+    for (std::int64_t k = 0; k < s.kernel_h; ++k) {
+      const A row = static_cast<A>(top + k * s.dilation_h);
+      for (std::int64_t tap = 0; tap < s.kernel_w; ++tap, offset += 2) {
+        const A y = row + to_acc(*offset);
+        const bool inside = y > -1 && y < height;
+        least = inside && y < least ? y : least;
+        most = inside && y > most ? y : most;
+      }
+    }
   }
-};
-
-/// The gradients of a tap's place and mask.
-template <class A>
-struct TapGradient {
-  A down, across, mask;
-};
-
-/// The depth of the products: a group's outputs, and zeros behind them.
-template <class F>
-std::int64_t depth_of(const Shape& s) {
-  return round_up(group_outputs(s), kDepthStep<F>);
+  if (least > most) return {};
+  const std::int64_t last = most < 0 ? -1 : index_of(most, s.h);
+  return {index_of(least, s.h), std::min(last + 2, s.h)};
 }
 
-/// A thread's scratch.
-template <class A, class F>
-struct DataScratch {
-  F* filters;    ///< packed [depth,chunk_taps * width] of each chunk of taps
-  A* panel;      ///< [h * w,width]: sums of grad_input
-  A* columns;    ///< [kTilePixels,chunk_taps,width]: gradients of samples
-  F* rows;       ///< [kTilePixels,depth]: grad_output, where it cannot be read in place
-  Tap<A>* taps;  ///< [kTilePixels,taps]
-
-  DataScratch(Allocator& allocator, const Shape& s, const DataPlan& p)
-      : filters(allocator.allocate<F>(count_taps(s), depth_of<F>(s), p.width)),
-        panel(allocator.allocate<A>(s.h, s.w, p.width)),
-        columns(allocator.allocate<A>(DataPlan::kTilePixels, p.chunk_taps, p.width)),
-        rows(allocator.allocate<F>(DataPlan::kTilePixels, depth_of<F>(s))),
-        taps(allocator.allocate<Tap<A>>(DataPlan::kTilePixels, count_taps(s))) {}
-};
-
-template <class T, class F>
-struct DataArrays {
-  using A = Acc<T>;
-  DataPlan plan;
-  TapGradient<A>* slopes;  ///< [deform_groups,parts,batch,pixels,taps]
-  SlotScratch<DataScratch<A, F>> scratch;
-
-  DataArrays(Allocator& allocator, const Shape& s, const DataPlan& p, int slots)
-      : plan(p),
-        slopes(allocator.allocate<TapGradient<A>>(s.deform_groups, p.parts, s.batch, out_pixels(s), count_taps(s))),
-        scratch(allocator, slots, s, p) {}
-};
-
-/// The i-th of so many nearly equal runs of [0, size).
-struct Band {
-  std::int64_t begin, end;
-
-  Band(std::int64_t size, std::int64_t i, std::int64_t count) : begin(size * i / count), end(size * (i + 1) / count) {}
-  bool has(std::int64_t at) const { return at >= begin && at < end; }
-};
-
-/// A task: some channels of a deformable group of an image; of them a band of input rows and a band of tiles.
+/// The channels of a part of an image, numbered [deform_groups,parts,batch].
 template <class T, class F>
 class DataTask {
  public:
   using A = Acc<T>;
 
-  DataTask(const DataProblem& p, const DataArrays<T, F>& arrays, std::int64_t number, int slot)
+  DataTask(const DataProblem& p, const DataArrays<T, F>& arrays, std::int64_t part, int slot)
       : p_(p),
         s_(p.shape),
         arrays_(arrays),
         depth_(depth_of<F>(s_)),
-        rows_(s_.h, number % arrays.plan.bands, arrays.plan.bands),
-        tiles_(count_tiles_of(s_, DataPlan::kTilePixels), number % arrays.plan.bands, arrays.plan.bands),
-        part_(number / arrays.plan.bands),
-        image_(part_ % s_.batch),
-        deform_group_(part_ / s_.batch / arrays.plan.parts),
-        first_(deform_group_ * arrays.plan.group_channels +
-               part_ / s_.batch % arrays.plan.parts * arrays.plan.part_channels),
-        slopes_(arrays.slopes + part_ * out_pixels(s_) * count_taps(s_)),
-        own_(arrays.scratch.of(slot, s_, arrays.plan)) {}
+        image_(part % s_.batch),
+        part_(part / s_.batch),
+        deform_group_(part_ / arrays.plan.parts),
+        channels_(arrays.plan.channels(s_, part_)),
+        stride_(arrays.plan.sum_channels()),
+        bands_(arrays.bands + (deform_group_ * s_.batch + image_) * arrays.plan.bands),
+        slopes_(arrays.slopes + part * out_pixels(s_) * count_taps(s_)),
+        own_(arrays.scratch.of(slot, s_, arrays.plan, arrays.shared)),
+        sums_(arrays.shared ? arrays.sums + part * arrays.plan.sum_rows * s_.w * stride_ : own_.band) {}
 
-  HWY_INLINE void run() const {
-    const DataPlan& plan = arrays_.plan;
-    const std::int64_t end = std::min(first_ + plan.part_channels, (deform_group_ + 1) * plan.group_channels);
-    for (std::int64_t i = tiles_.begin; i < tiles_.end; ++i) {
+  /// The sums and the slopes of a band of tiles.
+  HWY_INLINE void run_band(std::int64_t number) const {
+    const Band& band = bands_[number];
+    std::fill_n(sums_ + row_of(band, band.rows.begin) * s_.w * stride_, band.rows.count() * s_.w * stride_, A{0});
+    for (std::int64_t i = band.tiles.begin; i < band.tiles.end; ++i) {
       const Tile tile = tile_at(s_, image_, i, DataPlan::kTilePixels);
+      find_taps<T>(p_, tile, deform_group_, own_.taps);
       std::fill_n(slopes_ + tile.first * count_taps(s_), tile.count * count_taps(s_), TapGradient<A>{});
+      for_slices(s_, channels_.begin, channels_.end, arrays_.plan.slice_channels,
+                 [&](std::int64_t n, const Slice& slice) HWY_ATTR { run_tile(band, n, slice, tile); });
     }
-    // Rows behind a tile's last pixel are multiplied, too.
-    std::fill_n(own_.rows, DataPlan::kTilePixels * depth_, F{});
-    for_slices(s_, first_, end, plan.slice_channels,
-               [&](std::int64_t, const Slice& slice) HWY_ATTR { run_slice(slice); });
+  }
+
+  /// All bands, one after the other, and grad_input.
+  HWY_INLINE void run_all() const {
+    const std::int64_t bands = arrays_.plan.bands;
+    for (std::int64_t i = 0; i < bands; ++i) {
+      run_band(i);
+      const Run& rows = bands_[i].rows;
+      for (std::int64_t row = rows.begin; bands > 1 && row < rows.end; ++row) add_row(i, row, map_row(row));
+    }
+    for (std::int64_t row = 0; row < s_.h; ++row) store(row);
+  }
+
+  /// Stores a row of grad_input, the sums of all bands.
+  HWY_INLINE void store(std::int64_t row) const {
+    const std::int64_t bands = arrays_.plan.bands;
+    A* const sums = arrays_.shared ? own_.map : map_row(row);
+    if (!has_row(bands, row)) std::fill_n(sums, s_.w * stride_, A{0});
+    for (std::int64_t i = 0; arrays_.shared && i < bands; ++i) {
+      if (bands_[i].rows.has(row)) add_row(i, row, sums);
+    }
+    T* const to = static_cast<T*>(p_.grad_input) + (image_ * s_.h + row) * s_.w * s_.ci + channels_.begin;
+    for (std::int64_t x = 0; x < s_.w; ++x) store_row(sums + x * stride_, to + x * s_.ci, channels_.count());
   }
 
  private:
-  HWY_INLINE void run_slice(const Slice& slice) const {
-    const std::int64_t width = padded_columns(slice.count), begin = rows_.begin * s_.w, end = rows_.end * s_.w;
-    pack_filters(slice, width);
-    std::fill_n(own_.panel + begin * width, (end - begin) * width, A{0});
-    for (std::int64_t i = 0; i < count_tiles_of(s_, DataPlan::kTilePixels); ++i) {
-      const Tile tile = tile_at(s_, image_, i, DataPlan::kTilePixels);
-      find_taps<T>(p_, tile, deform_group_, own_.taps);
-      if (tiles_.has(i) || reaches_rows(tile)) run_tile(slice, width, tile, tiles_.has(i));
-    }
-    T* const to = static_cast<T*>(p_.grad_input) + image_ * s_.h * s_.w * s_.ci + slice.first;
-    for (std::int64_t i = begin; i < end; ++i) store_row(own_.panel + i * width, to + i * s_.ci, slice.count);
+  /// Where a row of the map stands among the sums of a band.
+  std::int64_t row_of(const Band& band, std::int64_t row) const {
+    return row - band.rows.begin + (arrays_.shared ? band.first_row : 0);
+  }
+  A* map_row(std::int64_t row) const { return own_.map + row * s_.w * stride_; }
+
+  /// Whether samples of the first bands are on a row.
+  bool has_row(std::int64_t bands, std::int64_t row) const {
+    return std::any_of(bands_, bands_ + bands, [&](const Band& band) { return band.rows.has(row); });
   }
 
-  /// Whether samples of a tile are on rows that the task owns.
-  bool reaches_rows(const Tile& tile) const {
-    return std::any_of(own_.taps, own_.taps + tile.count * count_taps(s_),
-                       [&](const Tap<A>& tap) { return adds(tap); });
-  }
-  bool adds(const Tap<A>& tap, std::size_t corner) const {
-    return tap.at.on_map[corner] && tap.at.pixel[corner] >= rows_.begin * s_.w &&
-           tap.at.pixel[corner] < rows_.end * s_.w;
-  }
-  bool adds(const Tap<A>& tap) const { return adds(tap, 0) || adds(tap, 1) || adds(tap, 2) || adds(tap, 3); }
-
-  /// f(first tap, taps) for each chunk.
-  template <class Chunk>
-  HWY_INLINE void for_chunks(Chunk&& f) const {
-    const std::int64_t most = arrays_.plan.chunk_taps;
-    for (std::int64_t k = 0; k < count_taps(s_); k += most) f(k, std::min(most, count_taps(s_) - k));
-  }
-
-  /// A matrix [depth,taps * width] for each chunk; columns behind a slice's channels are zeros.
-  HWY_INLINE void pack_filters(const Slice& slice, std::int64_t width) const {
-    const std::int64_t outputs = group_outputs(s_), row = count_taps(s_) * group_inputs(s_);
-    const T* const filters =
-        static_cast<const T*>(p_.filter) + slice.group * outputs * row + slice.first % group_inputs(s_);
-    for_chunks([&](std::int64_t first, std::int64_t taps) HWY_ATTR {
-      const std::int64_t all = taps * width;
-      F* const packed = own_.filters + first * depth_ * width;
-      F* const wide = reinterpret_cast<F*>(own_.columns);  // two rows before they are packed
-      std::fill_n(wide, 2 * all, F{});
-      const auto widen = [&](std::int64_t o, F* to) HWY_ATTR {
-        for (std::int64_t k = 0; k < taps; ++k, to += width) {
-          copy_row(filters + o * row + (first + k) * group_inputs(s_), to, slice.count);
-        }
-      };
-      if constexpr (kInTiles<F>) {
-        for (std::int64_t o = 0; o < depth_; o += 2) {
-          if (o + 2 > outputs) std::fill_n(wide, 2 * all, F{});
-          for (std::int64_t next = o; next < std::min(o + 2, outputs); ++next) widen(next, wide + (next - o) * all);
-          pack_rows(wide, wide + all, all, depth_, packed + o * tiles::kEdge);
-        }
-      } else {
-        for (std::int64_t o = 0; o < outputs; ++o) {
-          widen(o, wide);
-          for_packed_tiles<A>(all, [&](std::int64_t column, std::int64_t lanes) HWY_ATTR {
-            std::copy_n(wide + column, lanes, packed + outputs * column + o * lanes);
-          });
-        }
-      }
-    });
-  }
-
-  /// Elements as factors.
-  HWY_INLINE static void copy_row(const T* from, F* to, std::int64_t count) {
-    if constexpr (std::is_same_v<T, F>) {
-      std::copy_n(from, count, to);
+  /// Adds a row of a band's sums to those of the bands before it.
+  HWY_INLINE void add_row(std::int64_t number, std::int64_t row, A* to) const {
+    const A* const sums = sums_ + row_of(bands_[number], row) * s_.w * stride_;
+    if (has_row(number, row)) {
+      axpy(A{1}, sums, to, s_.w * stride_);
     } else {
-      load_row(from, to, count);
+      std::copy_n(sums, s_.w * stride_, to);
     }
   }
 
-  /// `owned`: the task takes the dot products of the tile.
-  HWY_INLINE void run_tile(const Slice& slice, std::int64_t width, const Tile& tile, bool owned) const {
-    const std::int64_t rows = round_up(tile.count, kRowStep<F>);
+  /// Multiplies a tile with a slice's filters and adds the samples' gradients.
+  HWY_INLINE void run_tile(const Band& band, std::int64_t number, const Slice& slice, const Tile& tile) const {
+    const std::int64_t rows = round_up(tile.count, kRowStep<F>), width = padded_columns(slice.count);
     std::int64_t stride = 0;
     const F* const gradients = rows_of(slice, tile, stride);
-    for_chunks([&](std::int64_t first, std::int64_t taps) HWY_ATTR {
+    const F* filters = arrays_.filters_of(s_, own_, part_, number);
+    for_chunks(s_, arrays_.plan, [&](std::int64_t first, std::int64_t taps) HWY_ATTR {
       const std::int64_t all = taps * width;
-      const F* const filters = own_.filters + first * depth_ * width;
       if constexpr (kInTiles<F>) {
         tiles::multiply({rows, depth_, all, gradients, stride, filters, own_.columns, all, true});
       } else {
-        std::fill_n(own_.columns, rows * all, A{0});
-        add_matrix_product(rows, depth_, all, gradients, stride, filters, own_.columns, all);
+        add_matrix_product<A, true>(rows, depth_, all, gradients, stride, filters, own_.columns, all);
       }
+      filters += depth_ * all;
       for (std::int64_t i = 0; i < tile.count; ++i) {
         for (std::int64_t k = 0; k < taps; ++k) {
           const Tap<A>& tap = own_.taps[i * count_taps(s_) + first + k];
-          if (!owned && !adds(tap)) continue;
-          const SampleSlopes<A> slope(tap.at, scatter(slice, width, tap, own_.columns + (i * taps + k) * width).dots);
-          if (owned) add_slope(slope, tap, slopes_[(tile.first + i) * count_taps(s_) + first + k]);
+          const Dots found = scatter(band, slice, tap, own_.columns + (i * taps + k) * width);
+          add_slope({tap.at, found.dots}, tap, slopes_[(tile.first + i) * count_taps(s_) + first + k]);
         }
       }
     });
@@ -256,7 +170,12 @@ class DataTask {
       if (tile.count % kRowStep<F> == 0 && outputs == depth_) return from;
     }
     stride = depth_;
-    for (std::int64_t i = 0; i < tile.count; ++i) copy_row(from + i * s_.co, own_.rows + i * depth_, outputs);
+    for (std::int64_t i = 0; i < tile.count; ++i) {
+      copy_row(from + i * s_.co, own_.rows + i * depth_, outputs);
+      std::fill_n(own_.rows + i * depth_ + outputs, depth_ - outputs, F{});
+    }
+    const std::int64_t rows = round_up(tile.count, kRowStep<F>);
+    std::fill_n(own_.rows + tile.count * depth_, (rows - tile.count) * depth_, F{});
     return own_.rows;
   }
 
@@ -264,12 +183,14 @@ class DataTask {
     A dots[4];
   };
 
-  /// Adds the gradient of one sample to the panel; returns its products with the pixels under it.
-  HWY_INLINE Dots scatter(const Slice& slice, std::int64_t width, const Tap<A>& tap, const A* gradient) const {
+  /// Adds the gradient of one sample to the band's sums; returns its products with the pixels under it.
+  HWY_INLINE Dots scatter(const Band& band, const Slice& slice, const Tap<A>& tap, const A* gradient) const {
     const T* const input = static_cast<const T*>(p_.input) + image_ * s_.h * s_.w * s_.ci + slice.first;
+    A* const sums = sums_ + slice.first - channels_.begin;
+    const std::int64_t moved = row_of(band, 0) * s_.w;
     Dots all = {};
     for_wide<A, 4>(slice.count, [&](auto d, auto vectors, std::int64_t c) HWY_ATTR {
-      scatter_channels<decltype(vectors)::value>(d, input + c, own_.panel + c, width, tap, gradient + c, all.dots);
+      scatter_channels<decltype(vectors)::value>(d, input + c, sums + c, moved, tap, gradient + c, all.dots);
     });
     return all;
   }
@@ -280,10 +201,10 @@ class DataTask {
     sum.mask += slope.weight;
   }
 
-  /// Adds kVectors vectors of a sample's gradient to the sums of those of its pixels that the task owns, and their
-  /// products with all its pixels to dots.
+  /// Adds kVectors vectors of a sample's gradient to the sums of its pixels, which stand `moved` pixels on, and their
+  /// products with its pixels to dots.
   template <int kVectors, class D>
-  HWY_INLINE void scatter_channels(D d, const T* input, A* panel, std::int64_t width, const Tap<A>& tap,
+  HWY_INLINE void scatter_channels(D d, const T* input, A* pixel_sums, std::int64_t moved, const Tap<A>& tap,
                                    const A* gradient, A* dots) const {
     const auto lanes = static_cast<std::int64_t>(hn::Lanes(d));
     hn::Vec<D> g[kVectors], sums[4] = {hn::Zero(d), hn::Zero(d), hn::Zero(d), hn::Zero(d)};
@@ -293,11 +214,10 @@ class DataTask {
     for (std::size_t c = 0; c < 4; ++c) {
       if (!tap.at.on_map[c]) continue;
       const T* const pixel = input + tap.at.pixel[c] * s_.ci;
-      A* const to = panel + tap.at.pixel[c] * width;
+      A* const to = pixel_sums + (tap.at.pixel[c] + moved) * stride_;
       const auto factor = hn::Set(d, tap.mask * tap.at.weight[c]);
       MLUOPS_UNROLL
       for (int v = 0; v < kVectors; ++v) sums[c] = hn::MulAdd(g[v], load(d, pixel + v * lanes), sums[c]);
-      if (!adds(tap, c)) continue;
       MLUOPS_UNROLL
       for (int v = 0; v < kVectors; ++v) {
         hn::StoreU(hn::MulAdd(factor, g[v], hn::LoadU(d, to + v * lanes)), d, to + v * lanes);
@@ -311,11 +231,13 @@ class DataTask {
   const DataProblem& p_;
   const Shape& s_;
   const DataArrays<T, F>& arrays_;
-  const std::int64_t depth_;
-  Band rows_, tiles_;
-  std::int64_t part_, image_, deform_group_, first_;
+  const std::int64_t depth_, image_, part_, deform_group_;
+  const Run channels_;
+  const std::int64_t stride_;
+  const Band* bands_;
   TapGradient<A>* slopes_;
   DataScratch<A, F> own_;
+  A* sums_;
 };
 
 /// grad_offset and grad_mask of one output pixel: the sums of all parts.
@@ -337,25 +259,86 @@ void add_parts(const DataProblem& p, const DataArrays<T, F>& arrays, std::int64_
   }
 }
 
+/// The bands of all images and deformable groups.
 template <class T, class F>
-mluOpStatus_t data_by_slices(Context& context, const mluopsCall& call, const DataProblem& p) {
+void find_bands(const Context& context, const mluopsCall& call, const DataProblem& p, const DataArrays<T, F>& arrays) {
   const Shape& s = p.shape;
-  const auto loop_of = [&](const DataPlan& plan) {
+  const DataPlan& plan = arrays.plan;
+  const std::int64_t tiles = plan.tiles, images = s.deform_groups * s.batch;
+  if (plan.bands == 1) {
+    std::fill_n(arrays.bands, images, Band{{0, tiles}, {0, s.h}, 0});
+    return;
+  }
+  const double tile_ns = static_cast<double>(DataPlan::kTilePixels * count_taps(s)) * cost::kStep;
+  Loop(context, call, images * tiles, tile_ns).run([&](std::int64_t begin, std::int64_t end, int) {
+    for (std::int64_t i = begin; i < end; ++i) {
+      const Tile tile = tile_at(s, i / tiles % s.batch, i % tiles, DataPlan::kTilePixels);
+      arrays.touched[i] = touched_rows<T>(p, tile, i / tiles / s.batch);
+    }
+  });
+  for (std::int64_t i = 0; i < images; ++i) {
+    place_bands(plan, arrays.touched + i * tiles, arrays.bands + i * plan.bands);
+  }
+}
+
+/// The loops over tasks that have scratch.
+struct DataLoops {
+  bool shared;   ///< whether threads share parts, band by band
+  Loop packing;  ///< blocks of the filters of parts, if shared
+  Loop tasks;    ///< parts of all images, or their bands
+  Loop rows;     ///< rows of the parts, if shared
+
+  DataLoops(const Context& context, const mluopsCall& call, const Shape& s, const DataPlan& plan, std::int64_t blocks)
+      : shared(plan.bands > 1 && over_bands(context, call, s, plan, plan.bands).slots() > 1),
+        packing(context, call, shared ? s.deform_groups * plan.parts * blocks : 0,
+                cost::kMove * static_cast<double>(kPackedRows * count_taps(s) * plan.part_channels)),
+        tasks(over_bands(context, call, s, plan, shared ? plan.bands : 1)),
+        rows(context, call, shared ? plan.count_parts(s) * s.h : 0,
+             3 * cost::kMove * static_cast<double>(s.w * plan.sum_channels())) {}
+
+  int slots() const { return std::max({packing.slots(), tasks.slots(), rows.slots()}); }
+
+ private:
+  static Loop over_bands(const Context& context, const mluopsCall& call, const Shape& s, const DataPlan& plan,
+                         std::int64_t bands) {
     const double numbers = static_cast<double>(out_pixels(s) * count_taps(s) * plan.part_channels);
     const double part_ns =
         numbers * (cost::kElement + cost::kMove + cost::kMultiplyAdd * static_cast<double>(group_outputs(s)));
-    return Loop(context, call, s.deform_groups * plan.parts * s.batch * plan.bands,
-                part_ns / static_cast<double>(plan.bands));
-  };
-  DataPlan plan(s, call.threads);
-  // Bands multiply some tiles twice, so a thread that does all of them has one.
-  if (loop_of(plan).slots() == 1) plan = DataPlan(s, 1);
-  const Loop loop = loop_of(plan);
-  const auto arrays = allocate<DataArrays<T, F>>(context.arena, s, plan, loop.slots());
-  if (!arrays) return no_memory(call);
-  loop.run([&](std::int64_t begin, std::int64_t end, int slot) HWY_ATTR {
-    for (std::int64_t i = begin; i < end; ++i) DataTask<T, F>(p, *arrays, i, slot).run();
+    return {context, call, plan.count_parts(s) * bands, part_ns / static_cast<double>(bands)};
+  }
+};
+
+/// grad_input and the slopes of all parts.
+template <class T, class F>
+void run_parts(const DataProblem& p, const DataArrays<T, F>& arrays, const DataLoops& loops) {
+  const std::int64_t parts = arrays.plan.count_parts(p.shape), blocks = count_packed_blocks<F>(p.shape);
+  const std::int64_t h = p.shape.h, batch = p.shape.batch;
+  loops.tasks.run([&](std::int64_t begin, std::int64_t end, int slot) HWY_ATTR {
+    for (std::int64_t i = begin; i < end; ++i) {
+      if (loops.shared) {  // the last bands of all parts, which are shorter, come last
+        DataTask<T, F>(p, arrays, i % parts, slot).run_band(i / parts);
+        continue;
+      }
+      if (i == begin || i % batch == 0) pack_blocks(p, arrays, i / batch * blocks, (i / batch + 1) * blocks, slot);
+      DataTask<T, F>(p, arrays, i, slot).run_all();
+    }
   });
+  loops.rows.run([&](std::int64_t begin, std::int64_t end, int slot) HWY_ATTR {
+    for (std::int64_t i = begin; i < end; ++i) DataTask<T, F>(p, arrays, i / h, slot).store(i % h);
+  });
+}
+
+template <class T, class F>
+mluOpStatus_t data_by_slices(Context& context, const mluopsCall& call, const DataProblem& p) {
+  const Shape& s = p.shape;
+  const DataPlan plan(s);
+  const DataLoops loops(context, call, s, plan, count_packed_blocks<F>(s));
+  const auto arrays = allocate<DataArrays<T, F>>(context.arena, s, plan, loops.shared, loops.slots());
+  if (!arrays) return no_memory(call);
+  loops.packing.run([&](std::int64_t begin, std::int64_t end, int slot)
+                        HWY_ATTR { pack_blocks(p, *arrays, begin, end, slot); });
+  find_bands(context, call, p, *arrays);
+  run_parts(p, *arrays, loops);
   const double pixel_ns = static_cast<double>(s.deform_groups * count_taps(s) * plan.parts) * 2;
   Loop(context, call, s.batch * out_pixels(s), pixel_ns).run([&](std::int64_t begin, std::int64_t end, int) HWY_ATTR {
     for (std::int64_t i = begin; i < end; ++i) add_parts(p, *arrays, i);

@@ -38,9 +38,11 @@ void find_taps(const Problem& p, const Tile& tile, std::int64_t deform_group, st
     const std::int64_t top = pixel / s.out_w * s.stride_h - s.pad_top;
     const std::int64_t left = pixel % s.out_w * s.stride_w - s.pad_left;
     const std::int64_t number = ((tile.image * out_pixels(s) + pixel) * s.deform_groups + deform_group) * count;
+    std::int64_t row = first / s.kernel_w, column = first % s.kernel_w;
     for (std::int64_t k = first; k < end; ++k, ++taps) {
-      const A y = static_cast<A>(top + k / s.kernel_w * s.dilation_h) + to_acc(offsets[2 * (number + k)]);
-      const A x = static_cast<A>(left + k % s.kernel_w * s.dilation_w) + to_acc(offsets[2 * (number + k) + 1]);
+      const A y = static_cast<A>(top + row * s.dilation_h) + to_acc(offsets[2 * (number + k)]);
+      const A x = static_cast<A>(left + column * s.dilation_w) + to_acc(offsets[2 * (number + k) + 1]);
+      if (++column == s.kernel_w) column = 0, ++row;
       taps->mask = masks == nullptr ? A{1} : to_acc(masks[number + k]);
       if (!sample_padded(y, x, s.h, s.w, taps->at)) taps->at = {};
     }
