@@ -28,23 +28,24 @@ class Whole {
     if (right_parts) fill(right_[1], depth, width);
   }
 
-  void expect_product(bool overwrite) {
+  void expect_product(tiles::Unit unit, bool overwrite) {
     std::vector<Bfloat16> left, packed;
     for (const auto& part : left_) pack_left(part, left);
     for (const auto& part : right_) pack_right(part, packed);
     const std::int64_t stride = width_ + kGap;
     std::vector<float> sums(static_cast<std::size_t>((rows_ + 1) * stride), 3.0f);
-    tiles::multiply({.rows = rows_,
-                     .depth = depth_,
-                     .width = width_,
-                     .left = left.data(),
-                     .left_stride = depth_ + kGap,
-                     .packed = packed.data(),
-                     .sums = sums.data(),
-                     .sums_stride = stride,
-                     .overwrite = overwrite,
-                     .left_part = left_[1].empty() ? 0 : rows_ * (depth_ + kGap),
-                     .packed_part = right_[1].empty() ? 0 : depth_ * width_});
+    const tiles::Product product = {.rows = rows_,
+                                    .depth = depth_,
+                                    .width = width_,
+                                    .left = left.data(),
+                                    .left_stride = depth_ + kGap,
+                                    .packed = packed.data(),
+                                    .sums = sums.data(),
+                                    .sums_stride = stride,
+                                    .overwrite = overwrite,
+                                    .left_part = left_[1].empty() ? 0 : rows_ * (depth_ + kGap),
+                                    .packed_part = right_[1].empty() ? 0 : depth_ * width_};
+    tiles::multiply(product, unit);
     for (std::int64_t r = 0; r <= rows_; ++r) {
       for (std::int64_t c = 0; c < stride; ++c) {
         const bool inside = r < rows_ && c < width_;
@@ -96,28 +97,35 @@ class Whole {
   Matrix left_[2], right_[2];
 };
 
-TEST(Tiles, MultiplyAsThePlainLoopDoes) {
-  if (!tiles::available()) GTEST_SKIP() << "this processor has no register tiles, or the system does not grant them";
+class TilesTest : public ::testing::TestWithParam<tiles::Unit> {
+  void SetUp() override {
+    if (!tiles::has(GetParam())) GTEST_SKIP() << "this processor has none, or the system does not grant them";
+  }
+};
+
+INSTANTIATE_TEST_SUITE_P(Units, TilesTest, ::testing::Values(tiles::Unit::kVectors, tiles::Unit::kTiles),
+                         [](const auto& unit) { return unit.param == tiles::Unit::kTiles ? "tiles" : "vectors"; });
+
+TEST_P(TilesTest, MultipliesAsThePlainLoopDoes) {
   for (const std::int64_t rows : {0, 16, 32, 48, 80}) {
     for (const std::int64_t depth : {32, 64, 160}) {
       for (const std::int64_t width : {16, 32, 48, 112}) {
         for (const bool overwrite : {false, true}) {
-          Whole(rows, depth, width, false, false).expect_product(overwrite);
-          Whole(rows, depth, width, true, false).expect_product(overwrite);
-          Whole(rows, depth, width, false, true).expect_product(overwrite);
+          Whole(rows, depth, width, false, false).expect_product(GetParam(), overwrite);
+          Whole(rows, depth, width, true, false).expect_product(GetParam(), overwrite);
+          Whole(rows, depth, width, false, true).expect_product(GetParam(), overwrite);
         }
       }
     }
   }
 }
 
-TEST(Tiles, KeepInfiniteNumbersAndSumInFloat) {
-  if (!tiles::available()) GTEST_SKIP() << "this processor has no register tiles, or the system does not grant them";
+TEST_P(TilesTest, KeepsInfiniteNumbersAndSumsInFloat) {
   std::vector<Bfloat16> left(16 * 32, narrow(1)), packed(32 * 16, narrow(0x1p-7));
   left[0] = narrow(std::numeric_limits<double>::infinity());
   left[32] = narrow(std::nan(""));
   std::vector<float> sums(16 * 16, 1.0f);
-  tiles::multiply({16, 32, 16, left.data(), 32, packed.data(), sums.data(), 16});
+  tiles::multiply({16, 32, 16, left.data(), 32, packed.data(), sums.data(), 16}, GetParam());
   EXPECT_EQ(sums[0], std::numeric_limits<float>::infinity());
   EXPECT_TRUE(std::isnan(sums[16]));
   EXPECT_EQ(sums[32], 1.25f);

@@ -186,24 +186,33 @@ void add_matrix_product(std::int64_t rows, std::int64_t depth, std::int64_t widt
   });
 }
 
-// ---- bfloat16 in the tiles of simd/tiles.h ---------------------------------------------------
+// ---- products of bfloat16 (simd/tiles.h) -------------------------------------------------------
 
 /// Whether a kernel for elements T has a path with tiles at this level.
 template <class T>
 inline constexpr bool kHasTiles = HWY_TARGET <= HWY_AVX3&& std::is_same_v<T, Bfloat16>;
 
-/// Runs a kernel whose products are in vectors, or else in tiles: way(F{}) is the kernel for factors of type F. With
-/// less than 16 channels on one side tiles are mostly zeros. `others` come before both.
+/// Runs a kernel whose products are of numbers of the sums' type, or else of bfloat16: way(F{}) is the kernel for
+/// factors of type F. With less than 16 channels on one side tiles are mostly zeros, with less than 32 the depth of
+/// vectors is. `parts`: those that make up a factor that is sampled (kSampleParts); two need tiles, since vectors
+/// multiply bfloat16 in half the time of float. `others` come before both.
 template <class T, class Problem, class Way, class... Others>
 mluOpStatus_t run_product_path(Context& context, const mluopsCall& call, const Problem& p, std::int64_t channels,
-                               const char* name, Way way, const Others&... others) {
+                               std::int64_t parts, const char* name, Way way, const Others&... others) {
   const Path<Problem> vectors = {name, always<Problem>, way(Acc<T>{})};
   if constexpr (kHasTiles<T>) {
-    const auto can = [](const Context&, const mluopsCall&, const Problem&) { return fit(tiles::available(), false); };
-    const auto prefer = [](const Context&, const mluopsCall&, const Problem&) { return fit(tiles::available()); };
-    const Path<Problem> in_tiles = {"amx", can, way(Bfloat16{})};
+    using tiles::Unit;
+    const auto can = [](const Context&, const mluopsCall&, const Problem&) {
+      return fit(tiles::unit() != Unit::kNone, false);
+    };
+    const auto prefer = [](const Context&, const mluopsCall&, const Problem&) {
+      return fit(tiles::unit() != Unit::kNone);
+    };
+    const bool in_tiles = tiles::unit() == Unit::kTiles;
+    const bool preferred = in_tiles ? channels >= tiles::kEdge : channels >= tiles::kDepth && parts == 1;
+    const Path<Problem> of_bfloat16 = {in_tiles ? "amx" : "avx512_bf16", can, way(Bfloat16{})};
     const Path<Problem> paths[] = {
-        others..., channels < tiles::kEdge ? in_tiles : Path<Problem>{"amx", prefer, in_tiles.run}, vectors};
+        others..., preferred ? Path<Problem>{of_bfloat16.name, prefer, of_bfloat16.run} : of_bfloat16, vectors};
     return run_path(context, call, p, paths);
   } else {
     const Path<Problem> paths[] = {others..., vectors};

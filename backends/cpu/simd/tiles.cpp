@@ -6,7 +6,9 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
+#include <cstring>
 
 namespace mluops::cpu::tiles {
 namespace {
@@ -75,14 +77,7 @@ MLUOPS_TILES void multiply_block(const Product& p, std::int64_t row, std::int64_
   if constexpr (kTall && kWide) _tile_stored(3, lower + kEdge, sums_step);
 }
 
-}  // namespace
-
-bool available() {
-  static const bool both = has_tiles() && system_grants_tiles();
-  return both;
-}
-
-MLUOPS_TILES void multiply(const Product& p) {
+MLUOPS_TILES void multiply_in_tiles(const Product& p) {
   std::atomic_signal_fence(std::memory_order_seq_cst);  // compilers do not know that loads of tiles read memory
   _tile_loadconfig(&kShapes);
   for (std::int64_t column = 0; column < p.width; column += 2 * kEdge) {
@@ -99,16 +94,89 @@ MLUOPS_TILES void multiply(const Product& p) {
   _tile_release();
 }
 
+#define MLUOPS_DOT_PRODUCTS __attribute__((target("avx512f,avx512bf16")))
+
+constexpr int kRows = 8;  ///< that are multiplied together, of sums in registers
+
+/// kRows rows from `row` on, kBlocks blocks of columns from `column` on.
+template <int kBlocks>
+MLUOPS_DOT_PRODUCTS void multiply_rows(const Product& p, std::int64_t row, std::int64_t column) {
+  __m512 sums[kRows][kBlocks];
+  float* const to = p.sums + row * p.sums_stride + column;
+#pragma GCC unroll 8
+  for (int r = 0; r < kRows; ++r) {
+#pragma GCC unroll 4
+    for (int b = 0; b < kBlocks; ++b) {
+      sums[r][b] = p.overwrite ? _mm512_setzero_ps() : _mm512_loadu_ps(to + r * p.sums_stride + b * kEdge);
+    }
+  }
+  const std::int64_t parts = p.left_part != 0 || p.packed_part != 0 ? 2 : 1;
+  for (std::int64_t part = 0; part < parts; ++part) {
+    const Bfloat16* const left = p.left + part * p.left_part + row * p.left_stride;
+    const Bfloat16* const right = p.packed + part * p.packed_part + column * p.depth;
+    for (std::int64_t k = 0; k < p.depth; k += 2) {
+      __m512bh columns[kBlocks];
+#pragma GCC unroll 4
+      for (int b = 0; b < kBlocks; ++b) {
+        columns[b] = (__m512bh)_mm512_loadu_si512(right + b * kEdge * p.depth + k * kEdge);
+      }
+#pragma GCC unroll 8
+      for (int r = 0; r < kRows; ++r) {
+        std::int32_t pair;
+        std::memcpy(&pair, left + r * p.left_stride + k, sizeof pair);
+        const auto factors = (__m512bh)_mm512_set1_epi32(pair);
+#pragma GCC unroll 4
+        for (int b = 0; b < kBlocks; ++b) sums[r][b] = _mm512_dpbf16_ps(sums[r][b], factors, columns[b]);
+      }
+    }
+  }
+#pragma GCC unroll 8
+  for (int r = 0; r < kRows; ++r) {
+#pragma GCC unroll 4
+    for (int b = 0; b < kBlocks; ++b) _mm512_storeu_ps(to + r * p.sums_stride + b * kEdge, sums[r][b]);
+  }
+}
+
+void multiply_in_vectors(const Product& p) {
+  constexpr std::int64_t kMostBlocks = 3;
+  for (std::int64_t column = 0, blocks = 0; column < p.width; column += blocks * kEdge) {
+    blocks = std::min(kMostBlocks, (p.width - column) / kEdge);
+    for (std::int64_t row = 0; row < p.rows; row += kRows) {
+      if (blocks == 3) multiply_rows<3>(p, row, column);
+      if (blocks == 2) multiply_rows<2>(p, row, column);
+      if (blocks == 1) multiply_rows<1>(p, row, column);
+    }
+  }
+}
+
+}  // namespace
+
+bool has(Unit unit) {
+  static const bool tiles = has_tiles() && system_grants_tiles();
+  return unit == Unit::kTiles ? tiles : unit == Unit::kNone || __builtin_cpu_supports("avx512bf16") != 0;
+}
+
+Unit unit() {
+  return has(Unit::kTiles) ? Unit::kTiles : has(Unit::kVectors) ? Unit::kVectors : Unit::kNone;
+}
+
+void multiply(const Product& p, Unit by) {
+  by == Unit::kTiles ? multiply_in_tiles(p) : multiply_in_vectors(p);
+}
+
 }  // namespace mluops::cpu::tiles
 
 #else
 
 namespace mluops::cpu::tiles {
 
-bool available() {
-  return false;
+bool has(Unit unit) {
+  return unit == Unit::kNone;
 }
-void multiply(const Product&) {}
+Unit unit() {
+  return Unit::kNone;
+}
+void multiply(const Product&, Unit) {}
 
 }  // namespace mluops::cpu::tiles
 

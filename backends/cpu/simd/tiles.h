@@ -1,4 +1,5 @@
-// Register tiles of AMX: products of bfloat16 matrices, summed in float.
+// Products of bfloat16 matrices, summed in float: in the register tiles of AMX, or in vectors by the dot products of
+// AVX512-BF16.
 #pragma once
 
 #include <cstdint>
@@ -10,9 +11,13 @@ namespace mluops::cpu::tiles {
 /// Rows of the left matrix and columns of the right one are multiples of kEdge, the depth a multiple of kDepth.
 inline constexpr std::int64_t kEdge = 16, kDepth = 32;
 
-/// Whether the processor multiplies bfloat16 in tiles and the system grants this process their registers. The system is
+enum class Unit { kNone, kVectors, kTiles };
+
+/// Whether there is this one: tiles are there if the system grants this process their registers, too. The system is
 /// asked once.
-bool available();
+bool has(Unit unit);
+/// The fastest there is.
+Unit unit();
 
 /// left [rows,depth] times right [depth,width], added to sums [rows,width]. In `packed` a block of kEdge columns is
 /// contiguous and two rows are interleaved: column c of row k of a block is element k / 2 * 2 * kEdge + 2 * c + k % 2.
@@ -30,7 +35,7 @@ struct Product {
   std::int64_t left_part = 0, packed_part = 0;
 };
 
-/// Only where available().
-void multiply(const Product& p);
+/// Only by one that is not kNone, and is there.
+void multiply(const Product& p, Unit by = unit());
 
 }  // namespace mluops::cpu::tiles

@@ -351,7 +351,7 @@ mluOpStatus_t backward_data(Context& context, const mluopsCall& call, const Data
   static constexpr Path<DataProblem> kNchwPaths[] = {layout::kTransposed<operators::dcn_backward_data, DataProblem>};
   if (p.layout == MLUOP_LAYOUT_NCHW) return run_path(context, call, p, kNchwPaths);
   const std::int64_t channels = std::min(group_inputs(p.shape), group_outputs(p.shape));
-  return run_product_path<T>(context, call, p, channels, "slices",
+  return run_product_path<T>(context, call, p, channels, 1, "slices",
                              [](auto factor) { return data_by_slices<T, decltype(factor)>; });
 }
 

@@ -285,7 +285,7 @@ mluOpStatus_t backward_weight(Context& context, const mluopsCall& call, const We
       layout::kTransposed<operators::dcn_backward_weight, WeightProblem>};
   if (p.layout == MLUOP_LAYOUT_NCHW) return run_path(context, call, p, kNchwPaths);
   const std::int64_t channels = std::min(group_inputs(p.shape), group_outputs(p.shape));
-  return run_product_path<T>(context, call, p, channels, "slices",
+  return run_product_path<T>(context, call, p, channels, kSampleParts<Bfloat16>, "slices",
                              [](auto factor) { return weight_by_slices<T, decltype(factor)>; });
 }
 

@@ -295,7 +295,8 @@ mluOpStatus_t forward(Context& context, const mluopsCall& call, const ForwardPro
   if (p.layout == MLUOP_LAYOUT_NCHW) return run_path(context, call, p, kNchwPaths);
   const std::int64_t channels = std::min(group_inputs(p.shape), group_outputs(p.shape));
   return run_product_path<T>(
-      context, call, p, channels, "tiles", [](auto factor) { return forward_by_tiles<T, decltype(factor)>; }, kLanes);
+      context, call, p, channels, kSampleParts<Bfloat16>, "tiles",
+      [](auto factor) { return forward_by_tiles<T, decltype(factor)>; }, kLanes);
 }
 
 }  // namespace

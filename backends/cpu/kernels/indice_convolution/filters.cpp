@@ -233,7 +233,7 @@ mluOpStatus_t by_slices(Context& context, const mluopsCall& call, const FilterPr
 
 template <class T>
 mluOpStatus_t backward_filter(Context& context, const mluopsCall& call, const FilterProblem& p) {
-  return run_product_path<T>(context, call, p, std::min(p.shape.ci, p.shape.co), "slices",
+  return run_product_path<T>(context, call, p, std::min(p.shape.ci, p.shape.co), 1, "slices",
                              [](auto factor) { return by_slices<T, decltype(factor)>; });
 }
 

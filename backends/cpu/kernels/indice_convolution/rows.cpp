@@ -231,7 +231,7 @@ mluOpStatus_t by_tiles(Context& context, const mluopsCall& call, const Problem& 
 
 template <class T>
 mluOpStatus_t forward(Context& context, const mluopsCall& call, const mluopsIndiceConvolutionForwardProblem& p) {
-  return run_product_path<T>(context, call, p, std::min(p.shape.ci, p.shape.co), "rows", [](auto factor) {
+  return run_product_path<T>(context, call, p, std::min(p.shape.ci, p.shape.co), 1, "rows", [](auto factor) {
     return by_tiles<T, decltype(factor), mluopsIndiceConvolutionForwardProblem>;
   });
 }
@@ -239,7 +239,7 @@ mluOpStatus_t forward(Context& context, const mluopsCall& call, const mluopsIndi
 template <class T>
 mluOpStatus_t backward_data(Context& context, const mluopsCall& call,
                             const mluopsIndiceConvolutionBackwardDataProblem& p) {
-  return run_product_path<T>(context, call, p, std::min(p.shape.ci, p.shape.co), "rows", [](auto factor) {
+  return run_product_path<T>(context, call, p, std::min(p.shape.ci, p.shape.co), 1, "rows", [](auto factor) {
     return by_tiles<T, decltype(factor), mluopsIndiceConvolutionBackwardDataProblem>;
   });
 }
