@@ -153,7 +153,7 @@ std::int64_t find_voxels(const Shape& s, const PlaceHash& hash, const Arrays& ar
     std::int32_t& found = table[slot];
     if (found < 0) {
       if (next - begin == s.max_voxels) continue;
-      std::copy_n(place, 3, arrays.place + 3 * next);
+      for (int axis = 0; axis < 3; ++axis) arrays.place[3 * next + axis] = place[axis];
       arrays.count[next] = 0;
       found = static_cast<std::int32_t>(next++);
     }
@@ -182,7 +182,7 @@ void find_parts(const Context& context, const mluopsCall& call, const Shape& s, 
 /// Numbers the voxels in the order of their first points, and writes where they are and how many points they have.
 void number_voxels(const Context& context, const mluopsCall& call, const Problem& p, const Arrays& arrays) {
   const Shape& s = p.shape;
-  const Loop loop(context, call, arrays.runs, cost::kElement * 4 * Arrays::kRun);
+  const Loop loop(context, call, arrays.runs, cost::kStep * Arrays::kRun);
   const auto each_first = [&](std::int64_t run, auto visit) {
     for (std::int64_t n = run * Arrays::kRun; n < std::min(s.n, (run + 1) * Arrays::kRun); ++n) {
       if (arrays.row[n].begins_voxel()) visit(n);
