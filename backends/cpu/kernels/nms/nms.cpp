@@ -56,14 +56,20 @@ void pad_detections(const mluopsNmsProblem& p, std::int64_t n) {
 }
 
 template <class T, class S>
-void write_kept(const mluopsNmsProblem& p, const SweepArrays<Acc<T>>& arrays, std::int64_t kept) {
+void write_kept(const Context& context, const mluopsCall& call, const mluopsNmsProblem& p,
+                const SweepArrays<Acc<T>>& arrays, std::int64_t kept) {
   const bool indices = p.output_mode == MLUOP_NMS_OUTPUT_TARGET_INDICES;
+  const auto each = [&](double ns, const auto& body) {
+    Loop(context, call, kept, ns).run([&](std::int64_t begin, std::int64_t end, int) {
+      for (std::int64_t n = begin; n < end; ++n) body(n, arrays.order[arrays.keepers[n]]);
+    });
+  };
   if (indices) {
     with_indices(p.shape, p.output, [&]<class I>(I* out) {
-      for (std::int64_t n = 0; n < kept; ++n) out[n] = static_cast<I>(arrays.order[arrays.keepers[n]]);
+      each(cost::kStep, [&](std::int64_t n, std::int64_t box) { out[n] = static_cast<I>(box); });
     });
   } else {
-    for (std::int64_t n = 0; n < kept; ++n) put_detection<T, S>(p, n, arrays.order[arrays.keepers[n]]);
+    each(5 * cost::kStep, [&](std::int64_t n, std::int64_t box) { put_detection<T, S>(p, n, box); });
   }
   if (p.pad != 0 && indices) {
     with_indices(p.shape, p.output, [&]<class I>(I* out) { std::fill(out + kept, out + p.max_output, I{0}); });
@@ -80,7 +86,7 @@ mluOpStatus_t suppress(Context& context, const mluopsCall& call, const mluopsNms
   add_scores<S>(context, call, p, arrays->order);
   arrays->read(context, call, source_of<T>(p), static_cast<Acc<T>>(p.shape.offset));
   const std::int64_t kept = Sweep<Acc<T>, false>(context, call, p.shape, *arrays).run(p.max_output);
-  write_kept<T, S>(p, *arrays, kept);
+  write_kept<T, S>(context, call, p, *arrays, kept);
   return MLUOP_STATUS_SUCCESS;
 }
 
