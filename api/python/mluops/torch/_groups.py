@@ -40,15 +40,26 @@ def split(groups: Tensor) -> Tuple[Tensor, List[Tensor]]:
     return order[alone], list(order[~alone].split(sizes[sizes > 1].tolist()))
 
 
+def _numbers(groups: Tensor) -> Tensor:
+    """A small number for each group."""
+    if not groups.is_floating_point():
+        low, high = map(int, groups.aminmax())
+        if high - low < 128:  # as numbers of classes are; larger ones would move boxes further than need be
+            return groups - low
+    return groups.unique(return_inverse=True)[1]
+
+
 def apart_exactly(boxes: Tensor, groups: Tensor) -> Optional[Tensor]:
     """Boxes float64 [N, 4], each group moved by more than all boxes reach; None where that rounds a coordinate."""
     low, high = map(float, boxes.aminmax())
     if not isfinite(high - low):
         return None
     step = 2.0 ** ceil(log2(high - low + 2))
-    shift = (groups.unique(return_inverse=True)[1].double() * step).unsqueeze(1).expand_as(boxes)
+    shift = (_numbers(groups).double() * step).unsqueeze(1).expand_as(boxes)
     moved = boxes + shift
-    exact = torch.equal(moved - shift, boxes) and torch.equal(moved - boxes, shift)
+    exact = torch.equal(moved - shift, boxes)
+    if max(-low, high) > step:  # else boxes are the smaller numbers, or not moved
+        exact = exact and torch.equal(moved - boxes, shift)
     return moved if exact else None
 
 

@@ -34,16 +34,18 @@ def batched_nms(boxes: Tensor, scores: Tensor, idxs: Tensor, nms_cfg: Union[Dict
     """
     boxes, scores = floats(boxes=boxes, scores=scores)
     expect("scores", scores.shape, boxes.shape[:1], ("the number of boxes",))
-    idxs = group_tensor("idxs", idxs, boxes)
     if isinstance(nms_cfg, Real) and not isinstance(nms_cfg, bool):
         return kept_of_groups(boxes, scores, idxs, float(nms_cfg))
     if nms_cfg is None:
+        group_tensor("idxs", idxs, boxes)
         indices = scores.sort(stable=True, descending=True)[1]
         return torch.cat([boxes[indices], scores[indices].unsqueeze(1)], 1), indices
     if not isinstance(nms_cfg, dict):
         raise TypeError(f"nms_cfg: wanted a dict, None, or the IoU threshold of torchvision's batched_nms, got {nms_cfg!r}")
     config = {"iou_threshold" if name == "iou_thr" else name: value for name, value in nms_cfg.items() if name not in ("type", "split_thr", "class_agnostic")}
     kind, one_group = nms_cfg.get("type", "nms"), nms_cfg.get("class_agnostic", class_agnostic)
+    if kind != "nms" or one_group:  # else it is checked below
+        idxs = group_tensor("idxs", idxs, boxes)
     if kind == "nms_rotated":
         return nms_rotated(boxes, scores, labels=None if one_group else idxs, **config)
     if kind == "nms":
