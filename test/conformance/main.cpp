@@ -204,7 +204,8 @@ int run_library(Options o) {
   settings.library = absolute_paths(settings.library);
   settings.chosen = [&o](const std::string& op) { return chosen(o, op); };
   if (const std::size_t colon = o.answer.find(':'); colon != std::string::npos) {
-    return answer(settings, std::stoi(o.answer), std::stoul(o.answer.substr(colon + 1)));
+    // No handlers of the end: the parent kills this process once it has the last answer, wherever they are then.
+    std::_Exit(answer(settings, std::stoi(o.answer), std::stoul(o.answer.substr(colon + 1))));
   }
   std::vector<LibraryResult> results;
   std::fputs(library_heading().c_str(), stdout);
