@@ -4,22 +4,15 @@ layouts. `measure.py --only axes` prints the tables; `--case` takes a part of an
 RoIs go over a map of 200 x 336 pixels with 256 channels, channels over one of 50 x 84 with 256 RoIs; then crops of an
 image and masked pixels. Least times of calls that take turns, in milliseconds; `times` is NCHW over channels_last."""
 
-import importlib.util
 import math
 
 import torch
 
 import mluops.torch as mt
+from measure_detection import gradients, torchvision_ops
 
 ROIS, CHANNELS = (1, 4, 16, 100, 1000), (1, 3, 8, 15, 16, 17, 33, 64, 65, 129, 256, 1024)
 SCALE, BINS = 0.25, 7
-
-
-def vision():
-    if importlib.util.find_spec("torchvision") is None:
-        return None
-    import torchvision.ops
-    return torchvision.ops
 
 
 class Boxes:
@@ -73,10 +66,7 @@ def operators(tv):
 
 
 def gradient(function, x):
-    leaf = x.detach().clone(memory_format=torch.preserve_format).requires_grad_()
-    output = function(leaf)
-    grad = torch.rand_like(output)
-    return lambda: torch.autograd.grad(output, leaf, grad, retain_graph=True)
+    return gradients(function, [x])
 
 
 def forward(function, x):
@@ -100,7 +90,7 @@ def head(axis):
 
 
 def axes(seconds, only, least):
-    chosen = {name: found for name, found in operators(vision()).items() if only in name}
+    chosen = {name: found for name, found in operators(torchvision_ops()).items() if only in name}
     head("RoIs")
     for name, (ours, theirs, group) in chosen.items():
         c, h, w = (490, 50, 84) if name == "ps_roi_pool" else (256, 200, 336)
@@ -117,7 +107,7 @@ def axes(seconds, only, least):
                 line(name, c, x, lambda x: ours(x, boxes), theirs and (lambda x: theirs(x, boxes)), seconds, least)
     head("crops, and masked pixels")
     for size in (64, 128, 224) if "roi_align" in chosen else ():
-        boxes, align = Boxes(1, 200, 333), vision()
+        boxes, align = Boxes(1, 200, 333), torchvision_ops()
         line("roi_align of [1,3,800,1333]", f"1 x {size}^2", torch.rand(1, 3, 800, 1333),
              lambda x: mt.roi_align(x, boxes.upright, size, 1.0, 2, "avg", True),
              align and (lambda x: align.roi_align(x, boxes.upright, size, 1.0, 2, True)), seconds, least)

@@ -7,18 +7,9 @@ import torch
 from torch.nn import functional as F
 
 import mluops.torch as mt
-from measure_detection import sigmoid_composed, torchvision_ops
+from measure_detection import gradients, sigmoid_composed, torchvision_ops
 
 FLOAT, HALF, BFLOAT16, DOUBLE = torch.float32, torch.float16, torch.bfloat16, torch.float64
-
-
-def gradient(function, *tensors, of=(0,)):
-    """A call of the gradient of function(*tensors) in some of them."""
-    tensors = [t.detach().clone() for t in tensors]
-    leaves = [tensors[i].requires_grad_() for i in of]
-    output = function(*tensors)
-    grad = torch.rand_like(output)
-    return lambda: torch.autograd.grad(output, leaves, grad, retain_graph=True)
 
 
 def deformed(channels, size, dtype=FLOAT, groups=1):
@@ -100,25 +91,23 @@ def overlaps(a, b):
     return shared / (area - shared)
 
 
-def gradients(vision):
+def without_compositions(vision):
     rois = torch.cat([torch.rand(128, 3) * 50, torch.rand(128, 3) * 4 + 2, torch.rand(128, 1)], 1)
     cloud, features = torch.rand(16384, 3) * 50, torch.rand(16384, 32)
-    yield ("roiaware_pool3d backward, 128 RoIs, 14 a side", gradient(
-        lambda f: mt.roiaware_pool3d(rois, cloud, f, 14, 128, "max"), features), "", None)
+    yield ("roiaware_pool3d backward, 128 RoIs, 14 a side", gradients(
+        lambda f: mt.roiaware_pool3d(rois, cloud, f, 14, 128, "max"), [features]), "", None)
     f, i, w = torch.rand(16, 256, 256), torch.randint(0, 256, (16, 1024, 3), dtype=torch.int32), torch.rand(16, 1024, 3)
-    def interpolate(features, weights):
-        return mt.three_interpolate(features, i, weights)
-    yield ("three_interpolate backward in weights", gradient(interpolate, f, w, of=(1,)), "in features",
-           gradient(interpolate, f, w))
+    yield ("three_interpolate backward in weights", gradients(lambda w: mt.three_interpolate(f, i, w), [w]),
+           "in features", gradients(lambda f: mt.three_interpolate(f, i, w), [f]))
     a, b = (boxes_at(torch.rand(1000) * 90, torch.rand(1000) * 90) for _ in range(2))
-    yield ("bbox_overlaps 1000 x 1000, backward", gradient(mt.bbox_overlaps, a, b, of=(0, 1)), "composed",
-           gradient(overlaps, a, b, of=(0, 1)))
+    yield ("bbox_overlaps 1000 x 1000, backward", gradients(mt.bbox_overlaps, [a, b]), "composed",
+           gradients(overlaps, [a, b]))
     x, target = torch.randn(200700, 80), torch.randint(0, 81, (200700,))
     yield ("sigmoid_focal_loss, sum of [200700, 80]", lambda: mt.sigmoid_focal_loss(x, target, 2.0, 0.25, None, "sum"),
            "composed", lambda: sigmoid_composed(x, target))
-    yield ("sigmoid_focal_loss, backward", gradient(
-        lambda x: mt.sigmoid_focal_loss(x, target, 2.0, 0.25, None, "sum"), x), "composed",
-        gradient(lambda x: sigmoid_composed(x, target), x))
+    yield ("sigmoid_focal_loss, backward", gradients(
+        lambda x: mt.sigmoid_focal_loss(x, target, 2.0, 0.25, None, "sum"), [x]), "composed",
+        gradients(lambda x: sigmoid_composed(x, target), [x]))
 
 
 def compared_with_float(name, make, dtypes):
@@ -142,7 +131,7 @@ def types(vision):
 
     def chamfer(dtype):
         a, b = torch.rand(16, 2048, 2).to(dtype), torch.rand(16, 2048, 2).to(dtype)
-        return gradient(lambda a, b: mt.chamfer_distance(a, b)[0], a, b, of=(0, 1))
+        return gradients(lambda a, b: mt.chamfer_distance(a, b)[0], [a, b])
 
     def pairs_of_boxes(dtype):
         boxes = rotated(1000, 200).to(dtype)
@@ -156,8 +145,8 @@ def types(vision):
            lambda: F.conv2d(image, plain, padding=1))
     yield from compared_with_float("chamfer_distance backward", chamfer, (HALF,))
     yield from compared_with_float("box_iou_rotated 1000 x 1000", pairs_of_boxes, (HALF,))
-    yield from compared_with_float("psa_mask backward, 59 x 59", lambda dtype: gradient(
-        lambda x: mt.psa_mask(x, 0, 59), torch.rand(1, 59 * 59, 30, 30).to(dtype)), (DOUBLE,))
+    yield from compared_with_float("psa_mask backward, 59 x 59", lambda dtype: gradients(
+        lambda x: mt.psa_mask(x, 0, 59), [torch.rand(1, 59 * 59, 30, 30).to(dtype)]), (DOUBLE,))
     yield from compared_with_float("correlation, 64 channels, 9 x 9 places,", lambda dtype: (
         lambda a=torch.rand(1, 64, 48, 64).to(dtype), b=torch.rand(1, 64, 48, 64).to(dtype):
         mt.correlation(a, b, 1, 4, 1, 0)), (DOUBLE,))
@@ -166,7 +155,7 @@ def types(vision):
 def corners(seconds, only, least):
     vision = torchvision_ops()
     print("\n| case | ms | compared with | ms | times |\n|---|---|---|---|---|")
-    for part in (filters, points, suppression, small, gradients, types):
+    for part in (filters, points, suppression, small, without_compositions, types):
         for name, ours, who, theirs in part(vision):
             if only not in name:
                 continue

@@ -30,7 +30,7 @@ def test_the_c_calls(part, monkeypatch, capsys):
 
 
 @pytest.mark.parametrize("part", [measure_corners.filters, measure_corners.points, measure_corners.small,
-                                  measure_corners.gradients], ids=lambda part: part.__name__)
+                                  measure_corners.without_compositions], ids=lambda part: part.__name__)
 def test_a_corner(part):
     for name, ours, *_ in part(None):
         assert ours() is not None, name
