@@ -54,7 +54,7 @@ class BinPixels {
   std::array<BinPixel, kMost> pixels_;
 };
 
-/// Those of a call.
+/// The RoIs of a call, and where the samples of their bins are: an operator derives from it.
 class SampledRois {
  public:
   explicit SampledRois(const RoiBins& bins) : bins_(bins) {}

@@ -126,7 +126,7 @@ class DataTask {
     return std::any_of(bands_, bands_ + bands, [&](const Band& band) { return band.rows.has(row); });
   }
 
-  /// Adds a row of a band's sums to those of the bands before it.
+  /// Adds a band's sums of a row of the map to `to`, which has those of the bands before.
   HWY_INLINE void add_row(std::int64_t number, std::int64_t row, A* to) const {
     const A* const sums = sums_ + row_of(bands_[number], row) * s_.w * stride_;
     if (has_row(number, row)) {
