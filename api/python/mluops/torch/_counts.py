@@ -33,4 +33,4 @@ def first(count: Tensor, *tensors: Tensor) -> Tuple[Tensor, ...]:
         numbers = torch.ops.mluops.first_numbers(count)
         return tuple(tensor.index_select(0, numbers) for tensor in tensors)
     size = int(count)
-    return tuple(tensor[:size] for tensor in tensors)
+    return tuple([tensor[:size] for tensor in tensors])  # faster than from a generator

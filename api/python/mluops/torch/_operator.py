@@ -213,9 +213,11 @@ class _Made:
     def kernel(self, *inputs: Any) -> Any:
         if _eager.forward_mode():
             self._refuse_tangents(inputs)
-        inputs = stored(inputs)
-        key = self.name, signature(inputs)
-        found = context()
+        properties = signature(inputs)
+        if properties is None:
+            inputs = stored(inputs)
+            properties = signature(inputs)
+        key, found = (self.name, properties), context()
         plan = found.plans.get(key)
         if plan is None:
             return self._first_call(found, key, inputs)

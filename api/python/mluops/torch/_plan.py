@@ -29,14 +29,16 @@ class Prepared(NamedTuple):
     addresses: List[Tuple[int, Tensor, Optional[torch.memory_format]]]
 
 
-def signature(inputs: tuple) -> tuple:
-    """The properties of the arguments that decide how a call is made."""
+def signature(inputs: tuple) -> Optional[tuple]:
+    """The properties of the arguments that decide how a call is made; None if numbers are not in memory."""
     key: list = []
     for value in inputs:
         kind = type(value)
         if kind in NUMBERS:
             key += (kind, value)  # 2.0 is not 2
         elif isinstance(value, Tensor):
+            if value.is_neg() or value._is_zerotensor():
+                return None
             key += (value.shape, value.stride(), value.dtype, value.is_cpu)
         else:
             key += (kind, tuple(value) if isinstance(value, list) else value)
@@ -45,9 +47,7 @@ def signature(inputs: tuple) -> tuple:
 
 def stored(inputs: tuple) -> tuple:
     """The inputs with numbers in memory: torch negates some tensors, and makes some of zeros, only when they are read."""
-    if any(isinstance(value, Tensor) and (value.is_neg() or value._is_zerotensor()) for value in inputs):
-        return tuple(value.clone() if isinstance(value, Tensor) else value for value in inputs)
-    return inputs
+    return tuple(value.clone() if isinstance(value, Tensor) else value for value in inputs)
 
 
 def distinct(inputs: tuple) -> tuple:

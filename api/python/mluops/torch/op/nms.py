@@ -158,7 +158,7 @@ def nms(boxes: Tensor, scores: Tensor, iou_threshold: float, offset: int = 0, sc
     T: float16, bfloat16, float32, float64, mixed dtypes are promoted. K is read from the data (docs/python.md). Source: mmcv's nms.
     """
     indices = kept(boxes, scores, iou_threshold, offset, score_threshold, max_num)
-    return torch.cat([boxes[indices], scores[indices].reshape(-1, 1)], 1), indices
+    return torch.cat([boxes.index_select(0, indices), scores.index_select(0, indices).unsqueeze(1)], 1), indices
 
 
 @renamed(iou_thr="iou_threshold")
