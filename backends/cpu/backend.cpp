@@ -195,7 +195,8 @@ std::int64_t query(void* context, const char* key, char* buffer, std::size_t siz
 constexpr const char* kOnlyPath = "only";
 
 /// The others, which have one (test/calls/path_test.cpp holds this against what runs).
-constexpr std::string_view kKernelsOfPaths[] = {"carafe_backward",
+constexpr std::string_view kKernelsOfPaths[] = {"carafe_forward",
+                                                "carafe_backward",
                                                 "psamask_forward",
                                                 "psamask_backward",
                                                 "three_interpolate_forward",

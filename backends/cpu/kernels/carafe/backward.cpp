@@ -12,6 +12,7 @@
 
 #include "backends/cpu/dispatch.h"
 #include "backends/cpu/kernels/carafe/grad_mask-inl.h"
+#include "backends/cpu/kernels/carafe/group_planes-inl.h"
 #include "backends/cpu/kernels/carafe/rows-inl.h"
 #include "backends/cpu/scatter/atomic_sums-inl.h"
 #include "backends/cpu/scatter/scatter.h"
@@ -287,6 +288,7 @@ mluOpStatus_t backward(Context& context, const mluopsCall& call, const mluopsCar
   using Problem = mluopsCarafeBackwardProblem;
   static constexpr Path<Problem> kPaths[] = {
       {kAtomicPath, atomic_applies<Problem>, by_atomics<T>},
+      {"nchw_groups", few_group_channels<T, 2, Problem>, by_group_planes<GroupBackward<T>, Problem>},
       {"owner", always<Problem>, by_owner<T>},
   };
   return run_scatter_path(context, call, p, kPaths);

@@ -8,6 +8,7 @@
 #include <hwy/foreach_target.h>
 
 #include "backends/cpu/dispatch.h"
+#include "backends/cpu/kernels/carafe/group_planes-inl.h"
 #include "backends/cpu/kernels/carafe/rows-inl.h"
 #include "backends/cpu/simd/panel-inl.h"
 #include "backends/cpu/simd/simd-inl.h"
@@ -158,7 +159,7 @@ class Forward {
 };
 
 template <class T>
-mluOpStatus_t forward(Context& context, const mluopsCall& call, const mluopsCarafeForwardProblem& p) {
+mluOpStatus_t by_blocks(Context& context, const mluopsCall& call, const mluopsCarafeForwardProblem& p) {
   const Shape& s = p.shape;
   const Blocks blocks(s, 2 * s.c * static_cast<std::int64_t>(sizeof(Acc<T>)), call.threads, 4, 32,
                       p.layout == MLUOP_LAYOUT_NCHW ? kPlanesCacheParts : kCacheParts);
@@ -167,6 +168,15 @@ mluOpStatus_t forward(Context& context, const mluopsCall& call, const mluopsCara
   run_blocks(context, call, blocks, static_cast<double>(blocks.pixels() * phases(s) * taps(s) * s.c), *tasks, p,
              blocks);
   return MLUOP_STATUS_SUCCESS;
+}
+
+template <class T>
+mluOpStatus_t forward(Context& context, const mluopsCall& call, const mluopsCarafeForwardProblem& p) {
+  using Problem = mluopsCarafeForwardProblem;
+  static constexpr Path<Problem> kPaths[] = {
+      {"nchw_groups", few_group_channels<T, 4, Problem>, by_group_planes<GroupForward<T>, Problem>},
+      {"blocks", always<Problem>, by_blocks<T>}};
+  return run_path(context, call, p, kPaths);
 }
 
 }  // namespace
