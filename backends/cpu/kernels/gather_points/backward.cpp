@@ -2,10 +2,10 @@
 //
 // grad_output [B,C,M], idx [B,M], grad_points [B,C,N].
 // panels: an item is a block of channels of an image; it adds the channels of a m, transposed to a cache line, to a
-// panel of sums [N, a cache line] and empties that into its rows. owner: an item is a row (b,c), whose sums it makes
-// alone. In both each sum is made in increasing m: bitwise equal for every number of threads. atomic: an item is a run
-// of the indices of up to four rows, added to sums that items share. One addition for each element read: bound by
-// memory.
+// panel of sums [N, a cache line] and empties that into its rows. owner: an item is a row (b,c), or up to four that
+// share a look at the indices, whose sums it makes alone. In both each sum is made in increasing m: bitwise equal for
+// every number of threads. atomic: an item is a run of the indices of up to four rows, added to sums that items share.
+// One addition for each element read: bound by memory.
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "backends/cpu/kernels/gather_points/backward.cpp"
 #include <hwy/foreach_target.h>
@@ -36,31 +36,73 @@ HWY_INLINE void add_run(const Shape& s, const std::int32_t* idx, std::int64_t co
   }
 }
 
+/// add_run for all indices and kTogether rows, by the owner of their sums, two indices at a time: where both are the
+/// same, as is common in balls of few points, the second addition takes the first sum from a register instead of
+/// waiting until it is stored.
+template <std::int64_t kTogether, class T>
+HWY_INLINE void add_pairs(const Shape& s, const std::int32_t* idx, const T* grad, Acc<T>* sums) {
+  const hn::CappedTag<Acc<T>, 1> d;
+  const hn::RebindToSigned<decltype(d)> di;
+  using Index = hn::TFromD<decltype(di)>;
+  const auto add = [](Acc<T>* sum, Acc<T> value) { *sum += value; };
+  std::int64_t i = 0;
+  for (; i + 2 <= s.m; i += 2) {
+    const std::int64_t at = idx[i], next = idx[i + 1];
+    if (at < 0 || at >= s.n || next < 0 || next >= s.n) {
+      add_run(s, idx + i, 2, grad + i, kTogether, sums, add);
+      continue;
+    }
+    const auto is_same = hn::Eq(hn::Set(di, static_cast<Index>(at)), hn::Set(di, static_cast<Index>(next)));
+    MLUOPS_UNROLL
+    for (std::int64_t r = 0; r < kTogether; ++r) {
+      Acc<T>*const first = sums + r * s.n + at, *const second = sums + r * s.n + next;
+      const auto before = hn::LoadU(d, second);
+      const auto sum = hn::Add(hn::LoadU(d, first), load(d, grad + r * s.m + i));
+      hn::StoreU(sum, d, first);
+      hn::StoreU(hn::Add(hn::IfThenElse(hn::RebindMask(d, is_same), sum, before), load(d, grad + r * s.m + i + 1)), d,
+                 second);
+    }
+  }
+  if (i < s.m) add_run(s, idx + i, 1, grad + i, kTogether, sums, add);
+}
+
+/// add_pairs for `rows` rows.
+template <class T>
+HWY_INLINE void add_rows(const Shape& s, const std::int32_t* idx, const T* grad, std::int64_t rows, Acc<T>* sums) {
+  static_assert(kRows == 4);
+  if (rows == 1) add_pairs<1>(s, idx, grad, sums);
+  if (rows == 2) add_pairs<2>(s, idx, grad, sums);
+  if (rows == 3) add_pairs<3>(s, idx, grad, sums);
+  if (rows == 4) add_pairs<4>(s, idx, grad, sums);
+}
+
 template <class T>
 mluOpStatus_t by_owner(Context& context, const mluopsCall& call, const Problem& p) {
   using A = Acc<T>;
   const Shape& s = p.shape;
   const double row_ns = cost::kScatter * static_cast<double>(s.m) + cost::kMove * static_cast<double>(s.n);
-  const Loop loop(context, call, s.b * s.c, row_ns);
+  const std::int64_t threads = Loop(context, call, s.b * s.c, row_ns).slots();
+  const std::int64_t together = Rows::items(s, kRows) >= threads ? kRows : 1, items = Rows::items(s, together);
+  const Loop loop(context, call, items, row_ns * static_cast<double>(s.b * s.c) / static_cast<double>(items));
   A* all = nullptr;
   if constexpr (!kAddsInPlace<T>) {
-    all = context.arena.reserve_array<A>(loop.slots(), kRows, s.n);
+    all = context.arena.reserve_array<A>(loop.slots(), together, s.n);
     if (all == nullptr) return no_memory(call);
   }
   loop.run([&](std::int64_t begin, std::int64_t end, int slot) HWY_ATTR {
-    for (std::int64_t row = begin, rows = 0; row < end; row += rows) {
-      rows = std::min({kRows, end - row, s.c - row % s.c});
-      T* const to = static_cast<T*>(p.grad_points) + row * s.n;
+    for (std::int64_t item = begin; item < end; ++item) {
+      const Rows rows(s, item, together);
+      T* const to = static_cast<T*>(p.grad_points) + rows.first * s.n;
       A* sums = nullptr;
       if constexpr (kAddsInPlace<T>) {
         sums = to;
       } else {
-        sums = all + slot * kRows * s.n;
+        sums = all + slot * together * s.n;
       }
-      std::fill_n(sums, rows * s.n, A{0});
-      add_run(s, p.idx + row / s.c * s.m, s.m, static_cast<const T*>(p.grad_output) + row * s.m, rows, sums,
-              [](A* sum, A value) { *sum += value; });
-      if constexpr (!kAddsInPlace<T>) store_row(sums, to, rows * s.n);
+      std::fill_n(sums, rows.count * s.n, A{0});
+      const T* const grad = static_cast<const T*>(p.grad_output) + rows.first * s.m;
+      add_rows(s, p.idx + rows.image * s.m, grad, rows.count, sums);
+      if constexpr (!kAddsInPlace<T>) store_row(sums, to, rows.count * s.n);
     }
   });
   return MLUOP_STATUS_SUCCESS;

@@ -20,13 +20,13 @@ constexpr std::int64_t kRun = 4096;
 struct Rows {
   std::int64_t image, first, count;
 
-  Rows(const Shape& s, std::int64_t item) {
-    const std::int64_t groups = ceil_div(s.c, kRows), c = item % groups * kRows;
+  Rows(const Shape& s, std::int64_t item, std::int64_t most = kRows) {
+    const std::int64_t groups = ceil_div(s.c, most), c = item % groups * most;
     image = item / groups;
     first = image * s.c + c;
-    count = std::min(kRows, s.c - c);
+    count = std::min(most, s.c - c);
   }
-  static std::int64_t items(const Shape& s) { return s.b * ceil_div(s.c, kRows); }
+  static std::int64_t items(const Shape& s, std::int64_t most = kRows) { return s.b * ceil_div(s.c, most); }
 };
 
 }  // namespace mluops::cpu::gather_points
