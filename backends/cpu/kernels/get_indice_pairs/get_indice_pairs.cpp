@@ -117,11 +117,12 @@ struct Tasks {
   }
 };
 
-/// Inputs and outputs: of these two words for each input at first.
+/// Inputs and outputs: of these three words for each input at first, so that a part of the outputs that has more than
+/// the others has room too (Parts::make).
 std::optional<Arrays> collect(Context& context, const mluopsCall& call, const Problem& p, const Grid& grid,
                               const Tasks& tasks) {
   const bool same = p.shape.sub_m != 0;
-  for (std::int64_t most = same ? 0 : 2 * p.shape.inputs + 64;; most *= 2) {
+  for (std::int64_t most = same ? 0 : 3 * p.shape.inputs + 64;; most *= 2) {
     auto arrays = allocate<Arrays>(context.arena, call, p.shape, most, tasks.tables(), tasks.each);
     if (!arrays) return arrays;
     arrays->inputs.collect(context, call, p, grid, arrays->parts);

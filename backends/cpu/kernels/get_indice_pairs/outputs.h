@@ -119,10 +119,10 @@ class Outputs {
   bool collect(const Context& context, const mluopsCall& call, Words inputs, const Grid& grid, const Parts& parts) {
     Words set = inputs;
     for (int a = grid.axes(); a-- > 0;) {
-      const Ranks all = move(context, call, set, grid, a, parts);
-      if (all.words > most_) return false;
+      const std::int64_t words = move(context, call, set, grid, a, parts);
+      if (words > most_) return false;
       std::swap(words_, spare_);
-      set = {spare_, spare_ + all.words};
+      set = {spare_, spare_ + words};
     }
     keep(context, call, set, grid, parts);
     return true;
@@ -137,31 +137,37 @@ class Outputs {
     return longest;
   }
 
-  /// Into words_: the set moved by each offset of an axis.
-  Ranks move(const Context& context, const mluopsCall& call, Words set, const Grid& grid, int axis,
-             const Parts& parts) const {
+  /// Into words_: the set moved by each offset of an axis; returns how many words.
+  std::int64_t move(const Context& context, const mluopsCall& call, Words set, const Grid& grid, int axis,
+                    const Parts& parts) {
     const std::int64_t filter = grid.filter(axis);
     const AxisClasses classes{grid.classes(axis), grid.places() / 64};
     cut(set, classes, parts);
     const double ns = 2 * cost::kStep * static_cast<double>(set.count() * filter);
-    return parts.run(context, call, ns, [&](std::int64_t part, int slot, Ranks at, bool write) {
-      MovedWords* const sets = sets_ + slot * longest_;
-      for (std::int64_t k = 0; k < filter; ++k)
-        new (sets + k) MovedWords(set, classes, grid.step(axis, k), parts.bounds()[part]);
-      unite(sets, filter, parts.bounds()[part + 1], [&](std::int64_t number, std::uint64_t bits) {
-        if (write && at.words < most_) words_[at.words] = {number, bits, 0};
-        ++at.words;
-      });
-      return at;
-    });
+    return parts.make(context, call, ns, most_, words_, spare_,
+                      [&](std::int64_t part, int slot, std::int64_t begin, std::int64_t end) {
+                        MovedWords* const sets = sets_ + slot * longest_;
+                        for (std::int64_t k = 0; k < filter; ++k)
+                          new (sets + k) MovedWords(set, classes, grid.step(axis, k), parts.bounds()[part]);
+                        Word* const words = words_;
+                        std::int64_t at = begin;
+                        unite(sets, filter, parts.bounds()[part + 1], [&](std::int64_t number, std::uint64_t bits) {
+                          if (at < end) words[at] = {number, bits, 0};
+                          ++at;
+                        });
+                        return at - begin;
+                      });
   }
 
-  /// Bounds of parts that have about as many words of the set each.
+  /// Bounds of parts that have about as many words of the set each: every kDrawn-th of a sample, in which the words of
+  /// all classes are mixed.
   static void cut(Words set, AxisClasses classes, const Parts& parts) {
     std::int64_t* const bounds = parts.bounds();
-    for (std::int64_t i = 0; i < parts.count(); ++i)
-      bounds[i] = i == 0 || set.count() == 0 ? 0 : classes.without(set.begin[i * set.count() / parts.count()].number);
-    std::sort(bounds, bounds + parts.count());
+    const std::int64_t drawn = Parts::kDrawn * parts.count();
+    for (std::int64_t i = 0; i < drawn; ++i)
+      bounds[i] = set.count() == 0 ? 0 : classes.without(set.begin[i * set.count() / drawn].number);
+    std::sort(bounds, bounds + drawn);
+    for (std::int64_t i = 0; i < parts.count(); ++i) bounds[i] = i == 0 ? 0 : bounds[i * Parts::kDrawn];
     bounds[parts.count()] = kNoSize;
   }
 
