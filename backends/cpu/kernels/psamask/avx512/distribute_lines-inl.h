@@ -139,25 +139,43 @@ Fit distributes_by_lines(const Context&, const mluopsCall&, const Move& move) {
   return fit(fits_lines && !move.from_planes && move.to_planes && covers, leaves_caches<E>(move));
 }
 
-/// Items are groups of sources, block of targets by block, image by image. A task writes the cache lines that begin
-/// behind its first group's predecessor and end in its last group: no byte is written by two.
+/// How the targets' rows are cut into blocks and the groups of sources into runs, an item each. A run transposes the
+/// group before it once more, so runs are as long as leaves a few items for each thread; for many threads there are
+/// more blocks, of fewer rows.
+struct LineTasks {
+  std::int64_t groups, rows, blocks, run, runs;
+
+  LineTasks(const Move& move, std::int64_t line_bytes, std::int64_t threads)
+      : groups(ceil_div(move.rows.pixels * move.columns.pixels, DistributeByLines::kN)) {
+    constexpr std::int64_t kPerThread = 3, kLeastRows = 8, kRunsOfBlock = 4;
+    const std::int64_t height = move.rows.to, wanted = threads == 1 ? 1 : kPerThread * threads;
+    const std::int64_t most = std::clamp<std::int64_t>(second_cache(15) / line_bytes, 1, height);
+    const std::int64_t share = height / ceil_div(wanted, kRunsOfBlock * move.images);
+    blocks = ceil_div(height, std::clamp(share, std::min(kLeastRows, most), most));
+    rows = ceil_div(height, blocks);
+    run = std::min(groups, ceil_div(move.images * blocks * groups, wanted));
+    runs = ceil_div(groups, run);
+  }
+};
+
+/// Items are runs of groups of sources, block of targets by block, image by image. A task writes the cache lines that
+/// begin behind its first group's predecessor and end in its last group: no byte is written by two.
 inline mluOpStatus_t distribute_by_lines(Context& context, const mluopsCall& call, const Move& move) {
   using E = DistributeByLines::E;
-  constexpr std::int64_t kN = DistributeByLines::kN;
-  const std::int64_t height = move.rows.to, width = move.columns.to, line_bytes = width * 64;
-  const std::int64_t rows = std::clamp<std::int64_t>(second_cache(15) / line_bytes, 1, height);
-  const std::int64_t groups = ceil_div(move.rows.pixels * move.columns.pixels, kN), blocks = ceil_div(height, rows);
-  const Loop loop(context, call, move.images * blocks * groups,
-                  cost::kMoveByte * static_cast<double>(rows * line_bytes));
-  E* const kept = context.arena.reserve_array<E>(rows, width, kN, loop.slots());
+  const std::int64_t height = move.rows.to, width = move.columns.to, line_bytes = width * kCacheLineBytes;
+  const double all_ns = cost::kMoveByte * static_cast<double>(move.written()) * sizeof(E);
+  const LineTasks tasks(move, line_bytes, Loop(context, call, call.threads, all_ns / call.threads).slots());
+  const std::int64_t items = move.images * tasks.blocks * tasks.runs;
+  const Loop loop(context, call, items, all_ns / static_cast<double>(items));
+  E* const kept = context.arena.reserve_array<E>(tasks.rows, width, DistributeByLines::kN, loop.slots());
   if (kept == nullptr) return no_memory(call);
   loop.run([&](std::int64_t begin, std::int64_t end, int slot) HWY_ATTR {
     for (std::int64_t item = begin; item < end;) {
-      const std::int64_t first = item % groups, n = std::min(groups - first, end - item);
-      const std::int64_t top = item / groups % blocks * rows;
-      DistributeByLines block(move, item / (groups * blocks), {top, std::min(height, top + rows)},
-                              kept + slot * rows * width * kN);
-      block.run({first, first + n});
+      const std::int64_t first = item % tasks.runs, n = std::min(tasks.runs - first, end - item);
+      const std::int64_t top = item / tasks.runs % tasks.blocks * tasks.rows;
+      DistributeByLines block(move, item / (tasks.runs * tasks.blocks), {top, std::min(height, top + tasks.rows)},
+                              kept + slot * tasks.rows * width * DistributeByLines::kN);
+      block.run({first * tasks.run, std::min(tasks.groups, (first + n) * tasks.run)});
       item += n;
     }
     non_temporal_fence();
