@@ -127,6 +127,8 @@ Cases edge() {
       "b=1 h=6 w=5 c=300 grids=2 oh=2 ow=2 grid=inside",
       "b=2 h=61 w=67 c=7 grids=1 oh=3 ow=2 grid=inside",  // a few points of a large map
       "b=2 h=61 w=67 c=21 grids=1 oh=3 ow=2 grid=inside",
+      "b=2 h=13 w=11 c=1 grids=3 oh=9 ow=9 grid=pixels",  // more points of a grid than are found together
+      "b=1 h=13 w=11 c=3 grids=3 oh=9 ow=9 grid=special",
   });
 }
 
