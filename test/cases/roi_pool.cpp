@@ -223,7 +223,10 @@ Cases edge() {
 
 Cases forward_edge() {
   return joined(edge(), list({"b=1 h=9 w=8 c=19 r=11 ph=5 pw=5 scale=1 rois=inside data=holes",
-                              "b=2 h=12 w=9 c=65 r=7 ph=3 pw=2 scale=1 rois=inside data=holes argmax=0"}));
+                              "b=2 h=12 w=9 c=65 r=7 ph=3 pw=2 scale=1 rois=inside data=holes argmax=0",
+                              "b=2 h=12 w=37 c=1 r=11 ph=3 pw=3 scale=1 rois=mixed data=ties",
+                              "b=1 h=12 w=37 c=2 r=11 ph=3 pw=4 scale=1 rois=special data=holes",
+                              "b=1 h=9 w=61 c=1 r=5 ph=2 pw=2 scale=1 rois=huge data=ties"}));
 }
 
 Cases backward_edge() {

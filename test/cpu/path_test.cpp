@@ -104,6 +104,37 @@ class PathTest : public testing::TestWithParam<const char*> {
     return taken();
   }
 
+  std::string roi_pool_forward(std::int64_t channels, mluOpTensorLayout_t layout) {
+    Tensors t;
+    const mluopsRoiPoolForwardProblem p{{MLUOP_DTYPE_FLOAT, 1, 8, 8, channels, 2, 2, 2, 1.0f},
+                                        t(64 * channels),
+                                        t(10),
+                                        t(8 * channels),
+                                        t.indices(8 * channels),
+                                        layout,
+                                        1};
+    EXPECT_EQ(backend_.run(&mluopsBackend::roi_pool_forward, p), MLUOP_STATUS_SUCCESS) << last_error;
+    return taken();
+  }
+  /// 16 grids of 4 x 4 points.
+  std::string roi_crop_forward(std::int64_t channels) {
+    Tensors t;
+    const mluopsRoiCropForwardProblem p{{MLUOP_DTYPE_FLOAT, 1, 8, 8, channels, 16, 4, 4},
+                                        t(64 * channels),
+                                        t(512),
+                                        t(256 * channels),
+                                        MLUOP_LAYOUT_NCHW};
+    EXPECT_EQ(backend_.run(&mluopsBackend::roi_crop_forward, p), MLUOP_STATUS_SUCCESS) << last_error;
+    return taken();
+  }
+  std::string roi_crop_backward(std::int64_t channels, mluOpTensorLayout_t layout) {
+    Tensors t;
+    const mluopsRoiCropBackwardProblem p{
+        {MLUOP_DTYPE_FLOAT, 1, 8, 8, channels, 16, 4, 4}, t(256 * channels), t(512), t(64 * channels), layout};
+    EXPECT_EQ(backend_.run(&mluopsBackend::roi_crop_backward, p), MLUOP_STATUS_SUCCESS) << last_error;
+    return taken();
+  }
+
   Backend backend_{2};
 };
 
@@ -178,6 +209,23 @@ TEST_P(PathTest, RoiAlignForward) {
   EXPECT_EQ(roi_align_forward(MLUOP_LAYOUT_NCHW, 1), vectors() ? "nchw_rois" : "nchw_transposed");
   EXPECT_EQ(roi_align_forward(MLUOP_LAYOUT_NHWC, 0), "greatest");
   EXPECT_EQ(roi_align_forward(MLUOP_LAYOUT_NCHW, 0), "greatest");
+}
+
+TEST_P(PathTest, RoiPoolForward) {
+  for (const mluOpTensorLayout_t layout : {MLUOP_LAYOUT_NHWC, MLUOP_LAYOUT_NCHW}) {
+    const bool planes = layout == MLUOP_LAYOUT_NCHW;
+    EXPECT_EQ(roi_pool_forward(1, layout), "columns");
+    EXPECT_EQ(roi_pool_forward(4, layout), planes ? "columns" : "rows");
+    EXPECT_EQ(roi_pool_forward(16, layout), planes ? "panels" : "rows");
+  }
+}
+
+TEST_P(PathTest, RoiCropNchw) {
+  EXPECT_EQ(roi_crop_forward(3), "nchw_planes");
+  EXPECT_EQ(roi_crop_forward(16), "nchw_rois");
+  EXPECT_EQ(roi_crop_backward(3, MLUOP_LAYOUT_NCHW), "planes");
+  EXPECT_EQ(roi_crop_backward(3, MLUOP_LAYOUT_NHWC), "owner");
+  EXPECT_EQ(roi_crop_backward(16, MLUOP_LAYOUT_NCHW), "owner");
 }
 
 TEST_P(PathTest, KernelsOfOnePath) {
