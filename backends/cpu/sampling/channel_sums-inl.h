@@ -100,15 +100,16 @@ struct ChannelSums {
       if (owned.in_place) sums = to;
     }
     const std::int64_t step = owned.in_place ? map.pixel() : owned.channels;
-    clear_sums(task, sums, step);
+    clear_sums(task, sums, step, owned.in_place ? task.count() : step);
     add(task, sums, step);
     if (!owned.in_place) put(sums, owned.channels, task, to);
   }
-  void clear_sums(const BandTask& task, A* to, std::int64_t step) const {
+  /// `width`: sums of a pixel.
+  void clear_sums(const BandTask& task, A* to, std::int64_t step, std::int64_t width) const {
     const std::int64_t low = touched == nullptr ? task.low : 0,
                        high = touched == nullptr ? task.high : rows(task.image);
-    const std::int64_t run = task.count() == step ? high - low : 1;  // pixels whose sums follow each other
-    for (std::int64_t i = low; i < high; i += run) std::fill_n(to + i * step, run * task.count(), A{0});
+    const std::int64_t run = width == step ? high - low : 1;  // pixels whose sums follow each other
+    for (std::int64_t i = low; i < high; i += run) std::fill_n(to + i * step, run * width, A{0});
   }
   /// Sums of a task become its part of the gradient, which is 0 where no pixel is touched.
   void put(const A* sums, std::int64_t width, const layout::ChannelTask& task, T* to) const {
@@ -124,12 +125,12 @@ struct ChannelSums {
   }
   void clear(std::int64_t channels, T* to) const {
     constexpr auto kSize = static_cast<std::int64_t>(sizeof(T));
-    if (map.planes) return zero_bytes(large(), to, channels * map.pixels * kSize);
+    if (map.planes || channels == map.channels) return zero_bytes(large(), to, channels * map.pixels * kSize);
     for (std::int64_t i = 0; i < map.pixels; ++i) zero_bytes(false, to + i * map.channels, channels * kSize);
   }
   /// Pixels next to each other.
   void put_run(const A* sums, std::int64_t width, std::int64_t pixels, std::int64_t channels, T* to) const {
-    if (map.planes && width == 1) return store_row(large(), sums, to, pixels);
+    if (map.pixel() == 1 && width == 1) return store_row(large(), sums, to, pixels);
     if (map.planes) {
       using namespace layout::HWY_NAMESPACE;
       constexpr std::int64_t kBlock = layout::kBlockChannels<A>, kPixels = kPixelsTogether;

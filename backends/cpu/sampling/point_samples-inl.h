@@ -184,11 +184,7 @@ class PointRois final : public SampledRois {
     std::int64_t bin = r * bins();
     for (std::int64_t row = 0; row < rows; ++row) {
       for (std::int64_t column = 0; column < columns; ++column, ++bin) {
-        roi.for_each_sample(row, column, [&, bin](const auto& sample) {
-          for (std::size_t k = 0; k < sample.pixel.size(); ++k) {
-            pixels.add(bin, sample.pixel[k], sample.weight[k] * scale);
-          }
-        });
+        roi.for_each_sample(row, column, [&](const auto& sample) { pixels.add(bin, sample, scale); });
       }
     }
   }

@@ -3,12 +3,14 @@
 //
 // A task goes through the samples of all RoIs of its image. Where there are several tasks the samples are found once
 // for all of them (sample_list.h), unless they would take more memory than the tensors. One multiplication and addition
-// a sample and channel, in vectors of channels: bound by the caches the sums lie in.
+// a sample and channel, in vectors of channels (of pixels, where a map has one channel): bound by the caches the sums
+// lie in.
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "backends/cpu/sampling/sampled_gradient.cpp"
 #include <hwy/foreach_target.h>
 
 #include <algorithm>
+#include <bit>
 #include <utility>
 
 #include "backends/cpu/dispatch.h"
@@ -39,7 +41,26 @@ Owned owned_of_listed(const layout::Elements& map, std::int64_t images, const ml
   return {of_task, true, PixelBands::log_of(map.pixels / bands)};
 }
 
-/// Rows of grad_output: the channels of a task of a bin.
+/// The least that is at least so many: rows of few channels of scratch cross no cache lines.
+inline std::int64_t power_of_two(std::int64_t channels) {
+  return static_cast<std::int64_t>(std::bit_ceil(static_cast<std::uint64_t>(channels)));
+}
+
+/// Channels that are added of a pixel in scratch: padding makes them whole vectors.
+inline std::int64_t padded(std::int64_t channels) {
+  return round_up(channels, 4);
+}
+
+inline RoiRuns runs_of(const SampledRois& rois) {
+  return {rois.count(), rois.bins()};
+}
+
+/// A map of one channel is the same in both layouts.
+inline bool has_planes(const SampledGradient& p) {
+  return p.layout == MLUOP_LAYOUT_NCHW && p.shape.c > 1;
+}
+
+/// Rows of grad_output: the channels of a task of a bin, and zeros in the padding.
 template <class T>
 class GradRows {
  public:
@@ -47,11 +68,14 @@ class GradRows {
 
   GradRows(const SampledGradient& p, std::int64_t first, std::int64_t end)
       : grad_(static_cast<const T*>(p.grad_output)),
-        of_({p.rois.bins(), p.shape.c, p.layout == MLUOP_LAYOUT_NCHW}),
+        of_({p.rois.bins(), p.shape.c, has_planes(p)}),
         first_(first),
-        count_(end - first) {}
+        count_(end - first) {
+    const std::int64_t padding = padded(count_) - count_;
+    for (std::int64_t i = 0; i < kBins; ++i) std::fill_n(rows_ + i * kMost + count_, padding, T{});
+    std::fill_n(promoted_ + count_, padding, A{0});
+  }
 
-  std::int64_t count() const { return count_; }
   /// Until the next call. Bins are those of all RoIs.
   HWY_INLINE const A* row(std::int64_t bin) {
     const T* const from = of_.planes ? transposed(bin) : grad_ + bin * of_.channels + first_;
@@ -99,24 +123,26 @@ class GradRows {
 
 /// Adds samples to the sums of a task.
 template <class T>
-class Adder {
+class Adder final : public BinPixels {
  public:
   using A = Acc<T>;
   using List = SampleList<A>;
 
-  Adder(const SampledGradient& p, const BandTask& task, A* to, std::int64_t step, const layout::RowPlaces& places)
-      : p_(p), task_(task), rows_(p, task.first, task.end), to_(to), step_(step), places_(places) {}
+  /// `count`: channels that are added of a pixel.
+  Adder(const SampledGradient& p, const BandTask& task, std::int64_t count, A* to, std::int64_t step,
+        const layout::RowPlaces& places)
+      : p_(p), task_(task), rows_(p, task.first, task.end), count_(count), to_(to), step_(step), places_(places) {}
 
   /// The samples of these RoIs, found one RoI after the other.
   HWY_INLINE void add_found(std::span<const PlacedRoi> placed) {
     for (std::size_t i = 0; i < placed.size(); ++i) {
       if (i + kAhead < placed.size()) rows_.fetch_roi(placed[i + kAhead].roi);
-      p_.rois.each(placed[i].roi, [&](std::span<const BinPixel> pixels) HWY_ATTR { add(pixels); });
+      p_.rois.find(placed[i].roi, *this);
     }
   }
   /// The listed samples of the RoIs [first, first + placed.size()) of `order`.
   HWY_INLINE void add_listed(const List& list, const RoiOrder& order, std::span<const PlacedRoi> placed) {
-    const RoiRuns runs{p_.rois.count(), p_.rois.bins()};
+    const RoiRuns runs = runs_of(p_.rois);
     const std::int64_t first = placed.data() - order.all().data();
     const std::int64_t end = runs.of(first + std::ssize(placed) - 1) + 1;
     std::int64_t next = runs.of(first);  // to be fetched
@@ -138,43 +164,67 @@ class Adder {
  private:
   static constexpr std::size_t kAhead = 4;  ///< RoIs, or runs of them
 
+  void take(std::span<const BinPixel> pixels) override { add(pixels); }
+  void take_rectangle(const BinRectangle& pixels) override { add(pixels); }
   template <class Pixels>
   HWY_INLINE void add(const Pixels& pixels) {
     constexpr std::int64_t kFew = 4, kShort = 32;
-    const std::int64_t count = rows_.count();
-    if (count < kFew) {
-      add_each(pixels, [count](A weight, const A* row, A* sums) {
-        for (std::int64_t c = 0; c < count; ++c) sums[c] += weight * row[c];
+    const std::int64_t count = count_, step = step_;
+    if (count == 1 && step == 1) {
+      add_each(pixels, [](const A* row, const auto* weights, std::int64_t n, A* sums) HWY_ATTR {
+        const A grad = *row;
+        for (std::int64_t i = 0; i < n; ++i) sums[i] += static_cast<A>(weights[i]) * grad;
+      });
+    } else if (count < kFew) {
+      add_each(pixels, [=](const A* row, const auto* weights, std::int64_t n, A* sums) HWY_ATTR {
+        for (std::int64_t i = 0; i < n; ++i, sums += step) {
+          for (std::int64_t c = 0; c < count; ++c) sums[c] += static_cast<A>(weights[i]) * row[c];
+        }
       });
     } else if (count < kShort) {
-      add_each(pixels, [count](A weight, const A* row, A* sums) HWY_ATTR { add_short_row(count, weight, row, sums); });
+      add_each(pixels, [=](const A* row, const auto* weights, std::int64_t n, A* sums) HWY_ATTR {
+        for_short(count,
+                  [&](auto d, std::int64_t c) HWY_ATTR { add_vectors<1>(d, row + c, weights, n, sums + c, step); });
+      });
     } else {
-      add_each(pixels, [count](A weight, const A* row, A* sums) HWY_ATTR {
+      add_each(pixels, [=](const A* row, const auto* weights, std::int64_t n, A* sums) HWY_ATTR {
         for_wide<A, 4>(count, [&](auto d, auto vectors, std::int64_t c) HWY_ATTR {
-          const auto lanes = static_cast<std::int64_t>(hn::Lanes(d));
-          MLUOPS_UNROLL
-          for (int v = 0; v < decltype(vectors)::value; ++v, c += lanes) add_lanes(d, weight, row + c, sums + c);
+          add_vectors<decltype(vectors)::value>(d, row + c, weights, n, sums + c, step);
         });
       });
     }
   }
   /// By vectors of at most 32 bytes: wider ones would cross a cache line with every second row.
-  static HWY_INLINE void add_short_row(std::int64_t count, A weight, const A* row, A* sums) {
+  template <class Visit>
+  static HWY_INLINE void for_short(std::int64_t count, const Visit& visit) {
     const hn::CappedTag<A, 32 / sizeof(A)> d;
     const hn::CappedTag<A, 16 / sizeof(A)> half;
     const hn::CappedTag<A, 1> single;
     const auto lanes = static_cast<std::int64_t>(hn::Lanes(d)), half_lanes = static_cast<std::int64_t>(hn::Lanes(half));
     std::int64_t c = 0;
-    for (; c + lanes <= count; c += lanes) add_lanes(d, weight, row + c, sums + c);
-    for (; c + half_lanes <= count; c += half_lanes) add_lanes(half, weight, row + c, sums + c);
-    for (; c < count; ++c) add_lanes(single, weight, row + c, sums + c);
+    for (; c + lanes <= count; c += lanes) visit(d, c);
+    for (; c + half_lanes <= count; c += half_lanes) visit(half, c);
+    for (; c < count; ++c) visit(single, c);
   }
-  template <class D>
-  static HWY_INLINE void add_lanes(D d, A weight, const A* row, A* sums) {
-    hn::StoreU(hn::Add(hn::LoadU(d, sums), hn::Mul(hn::Set(d, weight), hn::LoadU(d, row))), d, sums);
+  /// kWide vectors of the channels of n pixels.
+  template <int kWide, class D, class Weight>
+  static HWY_INLINE void add_vectors(D d, const A* row, const Weight* weights, std::int64_t n, A* sums,
+                                     std::int64_t step) {
+    const auto lanes = static_cast<std::int64_t>(hn::Lanes(d));
+    hn::Vec<D> own[kWide];
+    MLUOPS_UNROLL
+    for (int v = 0; v < kWide; ++v) own[v] = hn::LoadU(d, row + v * lanes);
+    for (std::int64_t i = 0; i < n; ++i, sums += step) {
+      const auto weight = hn::Set(d, static_cast<A>(weights[i]));
+      MLUOPS_UNROLL
+      for (int v = 0; v < kWide; ++v) {
+        hn::StoreU(hn::Add(hn::LoadU(d, sums + v * lanes), hn::Mul(weight, own[v])), d, sums + v * lanes);
+      }
+    }
   }
-  template <class Pixels, class Add>
-  HWY_INLINE void add_each(const Pixels& pixels, const Add& add_to) {
+  /// add_some(row, weights, n, sums) for n pixels of a bin whose sums follow each other.
+  template <class Pixels, class AddSome>
+  HWY_INLINE void add_each(const Pixels& pixels, const AddSome& add_some) {
     const layout::RowPlaces places = places_;
     const std::int64_t step = step_;
     A* const to = to_;
@@ -182,13 +232,27 @@ class Adder {
     const A* row = nullptr;
     for (const auto& at : pixels) {
       if (at.bin != last) row = rows_.row(last = at.bin);
-      add_to(static_cast<A>(at.weight), row, to + places(at.pixel) * step);
+      add_some(row, &at.weight, 1, to + places(at.pixel) * step);
+    }
+  }
+  template <class AddSome>
+  HWY_INLINE void add_each(const BinRectangle& pixels, const AddSome& add_some) {
+    const A* const row = rows_.row(pixels.bin);
+    for (std::int64_t i = 0; i < pixels.lines; ++i) {
+      A weights[BinRectangle::kMostColumns];
+      for (std::int64_t k = 0; k < pixels.columns; ++k) weights[k] = static_cast<A>(pixels.down[i] * pixels.across[k]);
+      for (std::int64_t k = 0, n; k < pixels.columns; k += n) {
+        const std::int64_t pixel = pixels.pixel + i * pixels.pitch + k;
+        n = std::min(pixels.columns - k, places_.run(pixel));
+        add_some(row, weights + k, n, to_ + places_(pixel) * step_);
+      }
     }
   }
 
   const SampledGradient& p_;
   const BandTask& task_;
   GradRows<T> rows_;
+  std::int64_t count_;
   A* to_;
   std::int64_t step_;
   layout::RowPlaces places_;
@@ -232,7 +296,7 @@ bool worth_a_list(const Context& context, const mluopsCall& call, const SampledR
 template <class A>
 std::int64_t measure(const Context& context, const mluopsCall& call, const SampledRois& rois, const RoiOrder& order,
                      SampleList<A>& list) {
-  const RoiRuns runs{rois.count(), rois.bins()};
+  const RoiRuns runs = runs_of(rois);
   const double run_ns = 20 * cost::kStep * static_cast<double>(runs.each());
   Loop(context, call, runs.count(), run_ns).run([&](std::int64_t begin, std::int64_t end, int) {
     for (std::int64_t run = begin; run < end; ++run) {
@@ -249,7 +313,7 @@ std::int64_t measure(const Context& context, const mluopsCall& call, const Sampl
 template <class A>
 void fill(const Context& context, const mluopsCall& call, const SampledRois& rois, const RoiOrder& order,
           const PixelBands& bands, const SumArrays<A>& arrays, SampleList<A>& list) {
-  const RoiRuns runs{rois.count(), rois.bins()};
+  const RoiRuns runs = runs_of(rois);
   const double run_ns = 2 * rois.additions() * cost::kStep * static_cast<double>(runs.each());
   const auto image_of = [&](std::int64_t i) { return order.all()[static_cast<std::size_t>(i)].image; };
   list.fill(context, call, runs, arrays.pixels, arrays.found, run_ns, image_of, [&](std::int64_t run, auto add) {
@@ -269,33 +333,36 @@ void fill(const Context& context, const mluopsCall& call, const SampledRois& roi
 template <class T>
 mluOpStatus_t sum_samples(Context& context, const mluopsCall& call, const SampledGradient& p) {
   using A = Acc<T>;
+  constexpr double kMany = 4;  // additions to a pixel: most pixels are touched, so none are looked for
   const SampledRois& rois = p.rois;
   const auto& s = p.shape;
-  const layout::Elements map{s.h * s.w, s.c, p.layout == MLUOP_LAYOUT_NCHW};
+  const layout::Elements map{s.h * s.w, s.c, has_planes(p)};
   Owned owned = even_share<T>(map, s.batch, call);
   const std::int64_t bins = worth_a_list<T>(context, call, rois, map) ? rois.bins() : 0;  // of a RoI that is listed
   const Owned of_list = bins > 0 ? owned_of_listed<T>(map, s.batch, call, owned.in_place) : owned;
   const PixelBands bands{of_list.band_log, map.pixels};
-  auto arrays = allocate<ListArrays<A>>(context.arena, rois.count(), owned.in_place ? 0 : s.batch, map.pixels,
-                                        bins > 0 ? RoiRuns{rois.count(), bins}.count() : 0, bins > 0 ? s.batch : 0,
-                                        bands.count());
+  const double additions = rois.additions() * static_cast<double>(rois.count());
+  const bool all_touched = owned.in_place || additions >= kMany * static_cast<double>(s.batch * map.pixels);
+  auto arrays = allocate<ListArrays<A>>(context.arena, rois.count(), all_touched ? 0 : s.batch, map.pixels,
+                                        bins > 0 ? runs_of(rois).count() : 0, bins > 0 ? s.batch : 0, bands.count());
   if (!arrays) return no_memory(call);
   arrays->order.sort(context, call, [&](std::int64_t roi) { return rois.place(roi); });
   const std::int64_t pixels = bins > 0 ? measure(context, call, rois, arrays->order, arrays->list) : 0;
   const std::int64_t elements = s.batch * map.image() + rois.count() * bins * s.c;
   const bool listed = bins > 0 && pixels <= elements / 4;  // no more memory than the tensors take
   if (listed) owned = of_list;
-  if (!owned.in_place) find_touched(context, call, rois, arrays->touched);
-  const ChannelSums<T> sums{static_cast<T*>(p.grad_input), map, s.batch, owned.in_place ? nullptr : &arrays->touched};
+  if (!owned.in_place) owned.channels = std::min(owned.channels, power_of_two(map.channels));
+  if (!all_touched) find_touched(context, call, rois, arrays->touched);
+  const ChannelSums<T> sums{static_cast<T*>(p.grad_input), map, s.batch, all_touched ? nullptr : &arrays->touched};
   const auto room = allocate<SumArrays<A>>(context.sums, owned.in_place ? 0 : call.threads, sums.most_rows(),
                                            owned.channels, listed ? pixels : 0, listed ? call.threads : 0);
   if (!room) return no_memory(call);
   if (listed) fill(context, call, rois, arrays->order, bands, *room, arrays->list);
-  const double additions = rois.additions() * static_cast<double>(rois.count());
   sums.run(context, call, owned, additions, room->sums, [&](const BandTask& task, A* to, std::int64_t step) HWY_ATTR {
     const auto placed = arrays->order.of_image(task.image);
     if (placed.empty()) return;
-    Adder<T> adder(p, task, to, step, sums.places(task.image));
+    const std::int64_t count = owned.in_place ? task.count() : std::min(step, padded(task.count()));
+    Adder<T> adder(p, task, count, to, step, sums.places(task.image));
     listed ? adder.add_listed(arrays->list, arrays->order, placed) : adder.add_found(placed);
   });
   return MLUOP_STATUS_SUCCESS;

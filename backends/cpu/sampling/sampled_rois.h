@@ -19,7 +19,16 @@ struct BinPixel {
   double weight;
 };
 
-/// Takes the pixels of bins, some at a time, from a Writer.
+/// Some lines and columns of pixels of a bin. A pixel's weight is its line's times its column's.
+struct BinRectangle {
+  static constexpr std::int64_t kMostColumns = 64;
+
+  std::int64_t bin, pixel, pitch;  ///< of all RoIs' bins; the first pixel, of its image; from a line to the next
+  std::int64_t lines, columns;
+  const double *down, *across;  ///< weights
+};
+
+/// Takes the pixels of bins, some at a time, from a Writer, or as rectangles.
 class BinPixels {
  public:
   class Writer {
@@ -27,11 +36,13 @@ class BinPixels {
     explicit Writer(BinPixels& to) : to_(to), next_(to.pixels_.data()), end_(next_ + kMost) {}
     Writer(const Writer&) = delete;
     Writer& operator=(const Writer&) = delete;
-    ~Writer() { to_.take({to_.pixels_.data(), next_}); }
+    ~Writer() { to_.take_until(next_); }
 
-    void add(std::int64_t bin, std::int64_t pixel, double weight) {
-      if (next_ == end_) next_ = to_.take_all();
-      *next_++ = {bin, pixel, weight};
+    /// The pixels of a sample of a bin; `scale` is a factor of their weights.
+    template <std::size_t n>
+    [[gnu::always_inline]] void add(std::int64_t bin, const WeightedPixels<n>& sample, double scale) {
+      if (end_ - next_ < std::ptrdiff_t{n}) next_ = to_.take_until(next_);
+      for (std::size_t k = 0; k < n; ++k) *next_++ = {bin, sample.pixel[k], sample.weight[k] * scale};
     }
 
    private:
@@ -39,14 +50,23 @@ class BinPixels {
     BinPixel *next_, *end_;
   };
 
+  virtual void take_rectangle(const BinRectangle& all) {
+    Writer to(*this);
+    for (std::int64_t i = 0; i < all.lines; ++i) {
+      for (std::int64_t k = 0; k < all.columns; ++k) {
+        to.add(all.bin, WeightedPixels<1>{{all.pixel + i * all.pitch + k}, {all.down[i] * all.across[k]}}, 1);
+      }
+    }
+  }
+
  protected:
   ~BinPixels() = default;
 
  private:
   virtual void take(std::span<const BinPixel> pixels) = 0;
   /// The place of the next pixel. Not inlined: what is found meanwhile would leave its registers.
-  [[gnu::noinline]] BinPixel* take_all() {
-    take(pixels_);
+  [[gnu::noinline]] BinPixel* take_until(const BinPixel* end) {
+    take({pixels_.data(), end});
     return pixels_.data();
   }
 

@@ -13,7 +13,8 @@
 
 #include "backends/cpu/dispatch.h"
 #include "backends/cpu/kernels/prroi_pool/rois-inl.h"
-#include "backends/cpu/sampling/point_samples-inl.h"
+#include "backends/cpu/sampling/sampled_rois.h"
+#include "backends/cpu/simd/panel-inl.h"
 #include "mluops/problem/prroi_pool.h"
 
 HWY_BEFORE_NAMESPACE();
@@ -22,6 +23,68 @@ using namespace cpu::HWY_NAMESPACE;
 namespace {
 
 using BackwardProblem = mluopsPrRoiPoolBackwardProblem;
+
+// ---- grad_input ------------------------------------------------------------------------------
+
+/// Bins are rectangles of pixels.
+template <class T>
+class PooledRois final : public SampledRois {
+ public:
+  explicit PooledRois(const BackwardProblem& p)
+      : SampledRois({p.shape.rois, p.shape.pooled_h, p.shape.pooled_w, 3}), p_(p) {}
+
+  PlacedRoi place(std::int64_t r) const override { return Roi::read<T>(p_, r).place(r); }
+  double most_pixels(std::int64_t r) const override {
+    const Roi roi = Roi::read<T>(p_, r);
+    return static_cast<double>(roi.y.pixels(bins_.rows)) * static_cast<double>(roi.x.pixels(bins_.columns));
+  }
+  /// Each pixel of a bin is added once, so the order of the bin's pixels does not matter.
+  void find(std::int64_t r, BinPixels& to) const override {
+    const Roi roi = Roi::read<T>(p_, r);
+    if (roi.empty()) return;
+    std::int64_t bin = r * bins();
+    for (std::int64_t row = 0; row < bins_.rows; ++row, bin += bins_.columns) {
+      each_part(roi.y, row, [&](const Part& lines) {
+        for (std::int64_t column = 0; column < bins_.columns; ++column) {
+          each_part(roi.x, column, [&](const Part& columns) {
+            to.take_rectangle({bin + column, lines.first * p_.shape.w + columns.first, p_.shape.w, lines.count,
+                               columns.count, lines.shares, columns.shares});
+          });
+        }
+      });
+    }
+  }
+
+ private:
+  /// Some pixels of a bin along an axis, and their shares.
+  struct Part {
+    static constexpr std::int64_t kMost = BinRectangle::kMostColumns, kTogether = 8;  // shares found as a vector
+    std::int64_t first, count;
+    double shares[kMost];
+  };
+
+  template <class Visit>
+  static void each_part(const Axis& axis, std::int64_t bin, const Visit& visit) {
+    Part part;
+    const std::int64_t end = axis.end(bin);
+    for (part.first = axis.first(bin); part.first < end; part.first += Part::kMost) {
+      part.count = std::min(Part::kMost, end - part.first);
+      for (std::int64_t i = 0; i < part.count; i += Part::kTogether) {
+        for (std::int64_t k = i; k < i + Part::kTogether; ++k) part.shares[k] = axis.share(bin, part.first + k).value;
+      }
+      visit(part);
+    }
+  }
+
+  const BackwardProblem& p_;
+};
+
+template <class T>
+mluOpStatus_t add_bins(Context& context, const mluopsCall& call, const BackwardProblem& p) {
+  const Shape& s = p.shape;
+  const PooledRois<T> rois(p);
+  return add_samples(context, call, {{s.dtype, s.batch, s.h, s.w, s.c}, p.layout, p.grad_output, p.grad_input, rois});
+}
 
 // ---- grad_rois -------------------------------------------------------------------------------
 
@@ -122,7 +185,7 @@ mluOpStatus_t backward(Context& context, const mluopsCall& call, const BackwardP
   if (p.grad_rois != nullptr) slopes.emplace(context, call, p);
   if (slopes && !slopes->has_room()) return no_memory(call);
   if (p.grad_input != nullptr) {
-    const mluOpStatus_t status = add_points<T, Roi, BackwardProblem>(context, call, p);
+    const mluOpStatus_t status = add_bins<T>(context, call, p);
     if (status != MLUOP_STATUS_SUCCESS) return status;
   }
   if (slopes) differentiate_rois<T>(*slopes, p);

@@ -11,7 +11,6 @@
 #include "backends/cpu/runtime/index.h"
 #include "backends/cpu/runtime/machine.h"
 #include "backends/cpu/runtime/parallel.h"
-#include "backends/cpu/sampling/point_samples.h"
 #include "backends/cpu/sampling/roi_order.h"
 #include "backends/cpu/simd/element.h"
 #include "backends/cpu/simd/simd-inl.h"
@@ -79,13 +78,10 @@ class Axis {
 };
 
 struct Roi {
-  std::int64_t image, width;  ///< `width`: pixels of a row of the image
+  std::int64_t image;
   Axis y, x;
-  static constexpr double inverse_count = 1;
 
-  static RoiBins bins(const Shape& s) { return {s.rois, s.pooled_h, s.pooled_w, 3}; }
-  std::int64_t row() const { return y.first(0); }
-  std::int64_t column() const { return x.first(0); }
+  PlacedRoi place(std::int64_t r) const { return {image, y.first(0), x.first(0), r}; }
 
   /// Row r of p.rois.
   template <class T, class Problem>
@@ -94,31 +90,10 @@ struct Roi {
     const auto number = [&](int i) { return static_cast<double>(to_acc(roi[i])); };
     const Shape& s = p.shape;
     const double scale = p.exact_spatial_scale;
-    return {index_of(number(0), s.batch), s.w, Axis(number(2), number(4), scale, s.pooled_h, s.h),
+    return {index_of(number(0), s.batch), Axis(number(2), number(4), scale, s.pooled_h, s.h),
             Axis(number(1), number(3), scale, s.pooled_w, s.w)};
   }
   bool empty() const { return y.empty() || x.empty(); }
-  double most_pixels(const RoiBins& of_roi) const {
-    return static_cast<double>(y.pixels(of_roi.rows)) * static_cast<double>(x.pixels(of_roi.columns));
-  }
-  /// visit(WeightedPixels) for the pixels of a bin, columns by tables of their shares.
-  template <class Visit>
-  void for_each_sample(std::int64_t row_of_bins, std::int64_t bin, Visit&& visit) const {
-    constexpr std::int64_t kColumns = 64;
-    double shares[kColumns];
-    if (empty()) return;
-    const std::int64_t end = x.end(bin), bottom = y.end(row_of_bins);
-    for (std::int64_t first = x.first(bin); first < end; first += kColumns) {
-      const std::int64_t count = std::min(kColumns, end - first);
-      for (std::int64_t i = 0; i < count; ++i) shares[i] = x.share(bin, first + i).value;
-      for (std::int64_t line = y.first(row_of_bins); line < bottom; ++line) {
-        const double share = y.share(row_of_bins, line).value;
-        for (std::int64_t i = 0; i < count; ++i) {
-          visit(WeightedPixels<1>{{line * width + first + i}, {share * shares[i]}});
-        }
-      }
-    }
-  }
 };
 
 /// The shares of all bins along an axis, with kSlopes their derivatives too.
@@ -216,10 +191,7 @@ class RoiLoop {
   template <class Body>
   void run(Body&& body) {
     const Shape& s = p_.shape;
-    arrays_->order.sort([&](std::int64_t r) {
-      const Roi roi = Roi::read<T>(p_, r);
-      return PlacedRoi{roi.image, roi.y.first(0), roi.x.first(0), r};
-    });
+    arrays_->order.sort([&](std::int64_t r) { return Roi::read<T>(p_, r).place(r); });
     const auto run_rois = [&](std::int64_t begin, std::int64_t end, int slot) HWY_ATTR {
       Scratch<Acc<T>, kSlopes> scratch = arrays_->scratch.of(slot, s, width());
       for (std::int64_t i = begin; i < end; ++i) {

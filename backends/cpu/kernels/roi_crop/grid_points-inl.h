@@ -133,7 +133,8 @@ class GridRois final : public SampledRois {
       block.template fill<T>(shape_, grid_, first, count);
       for (std::int64_t i = 0; i < count; ++i) {
         for (std::size_t k = 0; k < 4; ++k) {
-          if (block.pixel[k][i] >= 0) pixels.add(first + i, block.pixel[k][i], block.weight[k][i]);
+          if (block.pixel[k][i] < 0) continue;
+          pixels.add(first + i, WeightedPixels<1>{{block.pixel[k][i]}, {block.weight[k][i]}}, 1);
         }
       }
     }
