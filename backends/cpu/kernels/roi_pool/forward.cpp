@@ -159,115 +159,6 @@ mluOpStatus_t by_rows(Context& context, const mluopsCall& call, const ForwardPro
   return MLUOP_STATUS_SUCCESS;
 }
 
-// ---- NCHW ------------------------------------------------------------------------------------
-
-/// Scratch of a thread: the panels of its channels, block by block, and the bins of a RoI before and after they become
-/// planes.
-template <class A>
-struct PanelScratch {
-  std::int64_t channels;
-  A *panels, *bins, *planes;
-  std::int32_t* argmax;
-
-  PanelScratch(Allocator& allocator, const Shape& s, std::int64_t pixels, std::int64_t width)
-      : channels(width),
-        panels(allocator.allocate<A>(pixels, width)),
-        bins(allocator.allocate<A>(s.pooled_h, s.pooled_w, width)),
-        planes(allocator.allocate<A>(s.pooled_h, s.pooled_w, width)),
-        argmax(allocator.allocate<std::int32_t>(s.pooled_h, s.pooled_w, width)) {}
-};
-
-/// What is found once a call: the order of RoIs, and the pixels that their bins have.
-struct PanelPlan {
-  RoiOrder order;
-  layout::Touched touched;
-
-  PanelPlan(Allocator& allocator, const Shape& s) : order(allocator, s.rois), touched(allocator, s.batch, s.h * s.w) {}
-
-  template <class T>
-  void find(const Context& context, const mluopsCall& call, const ForwardProblem& p) {
-    const Shape& s = p.shape;
-    sort_rois<T>(p, order);
-    touched.find(context, call, s.rois, cost::kStep * static_cast<double>(s.h), [&](std::int64_t r, auto touch) {
-      const auto roi = Roi<Acc<T>>::template read<T>(p, r);
-      for (std::int64_t row = 0; row < s.pooled_h; ++row) {
-        const Pixels rows = roi.rows(row);
-        for (std::int64_t y = rows.first; y < rows.end; ++y) {
-          for (std::int64_t col = 0; col < s.pooled_w; ++col) {
-            const Pixels cols = roi.x.of(col);
-            if (!cols.empty()) touch(roi.image, y * s.w + cols.first, y * s.w + cols.end);
-          }
-        }
-      }
-    });
-  }
-};
-
-/// Channels of an image, all its RoIs.
-template <class T>
-void pool_panels(const ForwardProblem& p, const layout::ChannelTask& task, const PanelPlan& plan,
-                 const PanelScratch<Acc<T>>& scratch) {
-  using A = Acc<T>;
-  constexpr std::int64_t kBlock = layout::kBlockChannels<A>;
-  const Shape& s = p.shape;
-  const layout::Elements map{s.h * s.w, s.c, true}, bins{s.pooled_h * s.pooled_w, s.c, true};
-  const std::int64_t panel = plan.touched.rows(task.image);
-  for (std::int64_t c = 0; c < task.count(); c += kBlock) {
-    const T* const planes = static_cast<const T*>(p.input) + map.at(task.image, task.first + c);
-    fill_panel(plan.touched, task.image, planes, std::min(kBlock, task.count() - c), scratch.panels + c * panel);
-  }
-  for (const PlacedRoi& placed : plan.order.of_image(task.image)) {
-    const std::int64_t r = placed.roi;
-    const auto roi = Roi<A>::template read<T>(p, r);
-    for (std::int64_t row = 0; row < s.pooled_h; ++row) {
-      const std::int64_t first = row * s.pooled_w * scratch.channels;
-      pool_row(s, roi, row,
-               Row<true, A, A>{scratch.panels, plan.touched.places(task.image), scratch.bins + first,
-                               p.argmax == nullptr ? nullptr : scratch.argmax + first, kBlock, kBlock * panel,
-                               scratch.channels, round_up(task.count(), kBlock), false});
-    }
-    const std::int64_t at = bins.at(r, task.first);
-    transpose_panel(scratch.bins, scratch.channels, bins.pixels, task.count(), scratch.planes, bins.pixels);
-    store_row(large<T>(s), scratch.planes, static_cast<T*>(p.output) + at, task.count() * bins.pixels);
-    if (p.argmax == nullptr) continue;
-    using M = Moved<std::int32_t>;
-    rows_to_planes(large<T>(s), reinterpret_cast<const M*>(scratch.argmax), scratch.channels, bins.pixels, task.count(),
-                   reinterpret_cast<M*>(p.argmax + at), bins.pixels);
-  }
-}
-
-/// Items are runs of blocks of channels of images, shorter ones where threads are many.
-template <class T>
-mluOpStatus_t by_panels(Context& context, const mluopsCall& call, const ForwardProblem& p) {
-  using A = Acc<T>;
-  const Shape& s = p.shape;
-  // Four vectors share what is found out about a bin.
-  const std::int64_t blocks = ceil_div(s.c, layout::kBlockChannels<A>), most = std::min<std::int64_t>(blocks, 4);
-  const std::int64_t together = std::clamp<std::int64_t>(s.batch * blocks / (2 * call.threads), 1, most);
-  const std::int64_t width = together * layout::kBlockChannels<A>, tasks = ceil_div(s.c, width);
-  auto plan = allocate<PanelPlan>(context.arena, s);
-  if (!plan) return no_memory(call);
-  plan->find<T>(context, call, p);
-  const double bins = static_cast<double>(s.rois * s.pooled_h * s.pooled_w) / static_cast<double>(s.batch);
-  const std::int64_t pixels = plan->touched.most_rows();
-  const double channel_ns = cost::kElement * (kUsualPixels * bins + static_cast<double>(pixels));
-  const Loop loop(context, call, s.batch * tasks, static_cast<double>(width) * channel_ns);
-  Allocator measure;
-  static_cast<void>(PanelScratch<A>(measure, s, pixels, width));
-  std::byte* const rooms = context.images.reserve_array<std::byte>(loop.slots(), measure.bytes());
-  if (rooms == nullptr) return no_memory(call);
-  loop.run([&](std::int64_t begin, std::int64_t end, int slot) HWY_ATTR {
-    Allocator cut(rooms + slot * measure.bytes());
-    const PanelScratch<A> scratch(cut, s, pixels, width);
-    for (std::int64_t i = begin; i < end; ++i) {
-      const std::int64_t first = i % tasks * width;
-      pool_panels<T>(p, {i / tasks, first, std::min(s.c, first + width)}, *plan, scratch);
-    }
-    non_temporal_fence();
-  });
-  return MLUOP_STATUS_SUCCESS;
-}
-
 // ---- few channels ----------------------------------------------------------------------------
 
 /// Scratch of a thread: for each column of a map the greatest pixel in a row of bins, and the columns of bins.
@@ -351,12 +242,13 @@ void pool_plane_row(const Shape& s, const Pixels& rows, const T* plane, const Co
   }
 }
 
-/// Items are rows of bins of a RoI, all channels. The pixels of a row are vectors; what its bins share is read once.
+/// Channels from `first` on. Items are rows of bins of a RoI. The pixels of a row are vectors; what its bins share is
+/// read once.
 template <class T>
-mluOpStatus_t by_columns(Context& context, const mluopsCall& call, const ForwardProblem& p) {
+mluOpStatus_t pool_few(Context& context, const mluopsCall& call, const ForwardProblem& p, std::int64_t first) {
   const Shape& s = p.shape;
   const std::int64_t bins = s.pooled_h * s.pooled_w, plane = s.h * s.w;
-  const double row_ns = 3 * cost::kStep * static_cast<double>(s.c * s.pooled_w);
+  const double row_ns = 3 * cost::kStep * static_cast<double>((s.c - first) * s.pooled_w);
   const Loop loop(context, call, s.rois * s.pooled_h, row_ns);
   auto scratch = allocate<SlotScratch<ColumnScratch<Acc<T>>>>(context.arena, loop.slots(), s);
   if (!scratch) return no_memory(call);
@@ -368,7 +260,7 @@ mluOpStatus_t by_columns(Context& context, const mluopsCall& call, const Forward
       if (item == begin || row == 0) {
         for (std::int64_t col = 0; col < s.pooled_w; ++col) own.bins[col] = roi.x.of(col);
       }
-      for (std::int64_t c = 0; c < s.c; ++c) {
+      for (std::int64_t c = first; c < s.c; ++c) {
         const std::int64_t to = (r * s.c + c) * bins + row * s.pooled_w;
         pool_plane_row(s, roi.rows(row), static_cast<const T*>(p.input) + (roi.image * s.c + c) * plane, own,
                        static_cast<T*>(p.output) + to, p.argmax == nullptr ? nullptr : p.argmax + to);
@@ -378,10 +270,129 @@ mluOpStatus_t by_columns(Context& context, const mluopsCall& call, const Forward
   return MLUOP_STATUS_SUCCESS;
 }
 
-/// A plane takes about a fifth of the time of a block of channels.
+template <class T>
+mluOpStatus_t by_columns(Context& context, const mluopsCall& call, const ForwardProblem& p) {
+  return pool_few<T>(context, call, p, 0);
+}
+
+/// So many planes take about as long as a block of channels.
+constexpr std::int64_t kFewChannels = 4;
+
+// ---- NCHW ------------------------------------------------------------------------------------
+
+/// Scratch of a thread: the panels of its channels, block by block, and the bins of a RoI before and after they become
+/// planes.
+template <class A>
+struct PanelScratch {
+  std::int64_t channels;
+  A *panels, *bins, *planes;
+  std::int32_t* argmax;
+
+  PanelScratch(Allocator& allocator, const Shape& s, std::int64_t pixels, std::int64_t width)
+      : channels(width),
+        panels(allocator.allocate<A>(pixels, width)),
+        bins(allocator.allocate<A>(s.pooled_h, s.pooled_w, width)),
+        planes(allocator.allocate<A>(s.pooled_h, s.pooled_w, width)),
+        argmax(allocator.allocate<std::int32_t>(s.pooled_h, s.pooled_w, width)) {}
+};
+
+/// What is found once a call: the order of RoIs, and the pixels that their bins have.
+struct PanelPlan {
+  RoiOrder order;
+  layout::Touched touched;
+
+  PanelPlan(Allocator& allocator, const Shape& s) : order(allocator, s.rois), touched(allocator, s.batch, s.h * s.w) {}
+
+  template <class T>
+  void find(const Context& context, const mluopsCall& call, const ForwardProblem& p) {
+    const Shape& s = p.shape;
+    sort_rois<T>(p, order);
+    touched.find(context, call, s.rois, cost::kStep * static_cast<double>(s.h), [&](std::int64_t r, auto touch) {
+      const auto roi = Roi<Acc<T>>::template read<T>(p, r);
+      for (std::int64_t row = 0; row < s.pooled_h; ++row) {
+        const Pixels rows = roi.rows(row);
+        for (std::int64_t y = rows.first; y < rows.end; ++y) {
+          for (std::int64_t col = 0; col < s.pooled_w; ++col) {
+            const Pixels cols = roi.x.of(col);
+            if (!cols.empty()) touch(roi.image, y * s.w + cols.first, y * s.w + cols.end);
+          }
+        }
+      }
+    });
+  }
+};
+
+/// Channels of an image, all its RoIs.
+template <class T>
+void pool_panels(const ForwardProblem& p, const layout::ChannelTask& task, const PanelPlan& plan,
+                 const PanelScratch<Acc<T>>& scratch) {
+  using A = Acc<T>;
+  constexpr std::int64_t kBlock = layout::kBlockChannels<A>;
+  const Shape& s = p.shape;
+  const layout::Elements map{s.h * s.w, s.c, true}, bins{s.pooled_h * s.pooled_w, s.c, true};
+  const std::int64_t panel = plan.touched.rows(task.image);
+  for (std::int64_t c = 0; c < task.count(); c += kBlock) {
+    const T* const planes = static_cast<const T*>(p.input) + map.at(task.image, task.first + c);
+    fill_panel(plan.touched, task.image, planes, std::min(kBlock, task.count() - c), scratch.panels + c * panel);
+  }
+  for (const PlacedRoi& placed : plan.order.of_image(task.image)) {
+    const std::int64_t r = placed.roi;
+    const auto roi = Roi<A>::template read<T>(p, r);
+    for (std::int64_t row = 0; row < s.pooled_h; ++row) {
+      const std::int64_t first = row * s.pooled_w * scratch.channels;
+      pool_row(s, roi, row,
+               Row<true, A, A>{scratch.panels, plan.touched.places(task.image), scratch.bins + first,
+                               p.argmax == nullptr ? nullptr : scratch.argmax + first, kBlock, kBlock * panel,
+                               scratch.channels, round_up(task.count(), kBlock), false});
+    }
+    const std::int64_t at = bins.at(r, task.first);
+    transpose_panel(scratch.bins, scratch.channels, bins.pixels, task.count(), scratch.planes, bins.pixels);
+    store_row(large<T>(s), scratch.planes, static_cast<T*>(p.output) + at, task.count() * bins.pixels);
+    if (p.argmax == nullptr) continue;
+    using M = Moved<std::int32_t>;
+    rows_to_planes(large<T>(s), reinterpret_cast<const M*>(scratch.argmax), scratch.channels, bins.pixels, task.count(),
+                   reinterpret_cast<M*>(p.argmax + at), bins.pixels);
+  }
+}
+
+/// Items are runs of blocks of channels of images, shorter ones where threads are many. Fewer channels behind the last
+/// whole block go by columns.
+template <class T>
+mluOpStatus_t by_panels(Context& context, const mluopsCall& call, const ForwardProblem& p) {
+  using A = Acc<T>;
+  const Shape& s = p.shape;
+  const std::int64_t behind = s.c % layout::kBlockChannels<A>;
+  const std::int64_t channels = s.c > behind && behind < kFewChannels ? s.c - behind : s.c;
+  // Four vectors share what is found out about a bin.
+  const std::int64_t blocks = ceil_div(channels, layout::kBlockChannels<A>), most = std::min<std::int64_t>(blocks, 4);
+  const std::int64_t together = std::clamp<std::int64_t>(s.batch * blocks / (2 * call.threads), 1, most);
+  const std::int64_t width = together * layout::kBlockChannels<A>, tasks = ceil_div(channels, width);
+  auto plan = allocate<PanelPlan>(context.arena, s);
+  if (!plan) return no_memory(call);
+  plan->find<T>(context, call, p);
+  const double bins = static_cast<double>(s.rois * s.pooled_h * s.pooled_w) / static_cast<double>(s.batch);
+  const std::int64_t pixels = plan->touched.most_rows();
+  const double channel_ns = cost::kElement * (kUsualPixels * bins + static_cast<double>(pixels));
+  const Loop loop(context, call, s.batch * tasks, static_cast<double>(width) * channel_ns);
+  Allocator measure;
+  static_cast<void>(PanelScratch<A>(measure, s, pixels, width));
+  std::byte* const rooms = context.images.reserve_array<std::byte>(loop.slots(), measure.bytes());
+  if (rooms == nullptr) return no_memory(call);
+  loop.run([&](std::int64_t begin, std::int64_t end, int slot) HWY_ATTR {
+    Allocator cut(rooms + slot * measure.bytes());
+    const PanelScratch<A> scratch(cut, s, pixels, width);
+    for (std::int64_t i = begin; i < end; ++i) {
+      const std::int64_t first = i % tasks * width;
+      pool_panels<T>(p, {i / tasks, first, std::min(channels, first + width)}, *plan, scratch);
+    }
+    non_temporal_fence();
+  });
+  return channels < s.c ? pool_few<T>(context, call, p, channels) : MLUOP_STATUS_SUCCESS;
+}
+
 template <class T>
 Fit few_channels(const Context&, const mluopsCall&, const ForwardProblem& p) {
-  return fit(p.shape.c == 1 || p.layout == MLUOP_LAYOUT_NCHW, p.shape.c <= 4);
+  return fit(p.shape.c == 1 || p.layout == MLUOP_LAYOUT_NCHW, p.shape.c <= kFewChannels);
 }
 
 template <class T>
