@@ -16,6 +16,7 @@
 #include "backends/cpu/roi_mean/pool_rows-inl.h"
 #include "backends/cpu/roi_mean/taps-inl.h"
 #include "backends/cpu/scatter/buckets.h"
+#include "backends/cpu/simd/overlapping-inl.h"
 #include "backends/cpu/simd/prefetch.h"
 #include "backends/cpu/simd/simd-inl.h"
 
@@ -76,9 +77,8 @@ void pool_bin(const Shape& s, const Pooled<T>& bin) {
   const T* HWY_RESTRICT const image = bin.image;
   T* HWY_RESTRICT const out = bin.out;
   const A inverse_count = bin.inverse_count;
-  for_wide<A, kManySums>(s.c, [&](auto d, auto vectors, std::int64_t c) HWY_ATTR {
+  for_overlapping<A, kManySums>(s.c, [&](auto d, auto vectors, std::int64_t c, std::int64_t step) HWY_ATTR {
     constexpr int count = decltype(vectors)::value;
-    const auto lanes = static_cast<std::int64_t>(hn::Lanes(d));
     hn::Vec<decltype(d)> sum[count];
     MLUOPS_UNROLL
     for (int v = 0; v < count; ++v) sum[v] = hn::Zero(d);
@@ -88,13 +88,13 @@ void pool_bin(const Shape& s, const Pooled<T>& bin) {
         const auto weight = hn::Set(d, y.weight * x.weight);
         const T* const pixel = row + x.index * s.c;
         MLUOPS_UNROLL
-        for (int v = 0; v < count; ++v) sum[v] = hn::MulAdd(weight, load(d, pixel + v * lanes), sum[v]);
+        for (int v = 0; v < count; ++v) sum[v] = hn::MulAdd(weight, load(d, pixel + v * step), sum[v]);
       }
     }
     MLUOPS_UNROLL
     for (int v = 0; v < count; ++v) {
       const auto mean = hn::Mul(sum[v], hn::Set(d, inverse_count));
-      store<kNonTemporal && std::is_same_v<decltype(d), hn::ScalableTag<A>>>(mean, d, out + c + v * lanes);
+      store<kNonTemporal && std::is_same_v<decltype(d), hn::ScalableTag<A>>>(mean, d, out + c + v * step);
     }
   });
 }

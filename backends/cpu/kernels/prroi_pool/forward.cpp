@@ -12,6 +12,7 @@
 
 #include "backends/cpu/dispatch.h"
 #include "backends/cpu/kernels/prroi_pool/rois-inl.h"
+#include "backends/cpu/simd/overlapping-inl.h"
 #include "mluops/problem/prroi_pool.h"
 
 HWY_BEFORE_NAMESPACE();
@@ -21,11 +22,10 @@ namespace {
 
 using ForwardProblem = mluopsPrRoiPoolForwardProblem;
 
-/// kWide vectors of a bin's channels from c on; `output` is at the first of them.
+/// kWide vectors of a bin's channels from c on, `step` apart; `output` is at the first of them.
 template <int kWide, class D, class Map, class O, class Bin>
-HWY_INLINE void pool_bin(D d, std::int64_t w, const Map& map, std::int64_t c, const Bin& rows, const Bin& columns,
-                         O* output) {
-  const auto lanes = static_cast<std::int64_t>(hn::Lanes(d));
+HWY_INLINE void pool_bin(D d, std::int64_t w, const Map& map, std::int64_t c, std::int64_t step, const Bin& rows,
+                         const Bin& columns, O* output) {
   hn::Vec<D> sum[kWide], line[kWide];
   MLUOPS_UNROLL
   for (int v = 0; v < kWide; ++v) sum[v] = hn::Zero(d);
@@ -38,7 +38,7 @@ HWY_INLINE void pool_bin(D d, std::int64_t w, const Map& map, std::int64_t c, co
       for (std::int64_t x = 0; x < run.count; ++x, pixel += map.pitch) {
         const auto share = hn::Set(d, *value++);
         MLUOPS_UNROLL
-        for (int v = 0; v < kWide; ++v) line[v] = hn::MulAdd(share, load(d, pixel + v * lanes), line[v]);
+        for (int v = 0; v < kWide; ++v) line[v] = hn::MulAdd(share, load(d, pixel + v * step), line[v]);
       }
     }
     const auto share = hn::Set(d, rows.value[y]);
@@ -46,7 +46,7 @@ HWY_INLINE void pool_bin(D d, std::int64_t w, const Map& map, std::int64_t c, co
     for (int v = 0; v < kWide; ++v) sum[v] = hn::MulAdd(share, line[v], sum[v]);
   }
   MLUOPS_UNROLL
-  for (int v = 0; v < kWide; ++v) store(sum[v], d, output + v * lanes);
+  for (int v = 0; v < kWide; ++v) store(sum[v], d, output + v * step);
 }
 
 /// The bins of a RoI, rows of `width` channels.
@@ -54,8 +54,8 @@ template <class Map, class A, class O>
 void pool_roi(const Shape& s, const Map& map, std::int64_t width, const Scratch<A, false>& scratch, O* output) {
   for (std::int64_t bin = 0; bin < s.pooled_h * s.pooled_w; ++bin, output += width) {
     const auto &rows = scratch.y.of(bin / s.pooled_w), &columns = scratch.x.of(bin % s.pooled_w);
-    for_wide<A, 4>(width, [&](auto d, auto vectors, std::int64_t c) HWY_ATTR {
-      pool_bin<decltype(vectors)::value>(d, s.w, map, c, rows, columns, output + c);
+    for_overlapping<A, 4>(width, [&](auto d, auto vectors, std::int64_t c, std::int64_t step) HWY_ATTR {
+      pool_bin<decltype(vectors)::value>(d, s.w, map, c, step, rows, columns, output + c);
     });
   }
 }

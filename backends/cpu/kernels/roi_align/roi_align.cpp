@@ -13,6 +13,7 @@
 #include "backends/cpu/kernels/roi_align/geometry.h"
 #include "backends/cpu/layout/image_rows.h"
 #include "backends/cpu/sampling/roi_gradient-inl.h"
+#include "backends/cpu/simd/overlapping-inl.h"
 #include "backends/cpu/simd/simd-inl.h"
 #include "mluops/problem/roi_align.h"
 
@@ -68,10 +69,10 @@ struct Greatest {
   using A = hn::TFromD<D>;
   hn::Vec<D> value, y, x;
 
-  explicit Greatest(D d)
-      : value(hn::Set(d, static_cast<A>(std::numeric_limits<float>::lowest()))),
-        y(hn::Set(d, A{-1})),
-        x(hn::Set(d, A{-1})) {}
+  HWY_INLINE void begin(D d) {
+    value = hn::Set(d, static_cast<A>(std::numeric_limits<float>::lowest()));
+    y = x = hn::Set(d, A{-1});
+  }
   HWY_INLINE void look_at(D d, hn::Vec<D> v, A at_y, A at_x) {
     const auto greater = hn::Gt(v, value);
     value = hn::IfThenElse(greater, v, value);
@@ -80,37 +81,44 @@ struct Greatest {
   }
 };
 
-/// Channels of the image from c on, as many as d has lanes.
-template <class T, class D>
-HWY_INLINE Greatest<D> greatest_of(D d, const SampleRun<Acc<T>>& rows, const SampleRun<Acc<T>>& columns,
-                                   const OutsideSample<Acc<T>>& outside, const layout::PixelRows<T>& image,
-                                   std::int64_t c) {
+/// Looks at the first sample outside the map, which is 0, where it comes after so many rows.
+template <int kWide, class D, class A>
+HWY_INLINE void look_outside(D d, const OutsideSample<A>& outside, std::int64_t after, Greatest<D> (&best)[kWide]) {
+  if (!outside.any || outside.after_rows != after) return;
+  MLUOPS_UNROLL
+  for (int v = 0; v < kWide; ++v) best[v].look_at(d, hn::Zero(d), outside.y, outside.x);
+}
+
+/// kWide vectors of channels of the image from c on, `step` apart.
+template <int kWide, class T, class D>
+HWY_INLINE void find_greatest(D d, const SampleRun<Acc<T>>& rows, const SampleRun<Acc<T>>& columns,
+                              const OutsideSample<Acc<T>>& outside, const layout::PixelRows<T>& image, std::int64_t c,
+                              std::int64_t step, Greatest<D> (&best)[kWide]) {
   using A = Acc<T>;
-  Greatest<D> best(d);
+  MLUOPS_UNROLL
+  for (int v = 0; v < kWide; ++v) best[v].begin(d);
   AxisSample<A> ys, xs;
-  const auto look_outside = [&](std::int64_t after) HWY_ATTR {
-    if (outside.any && outside.after_rows == after) best.look_at(d, hn::Zero(d), outside.y, outside.x);
-  };
-  look_outside(0);
+  look_outside(d, outside, 0, best);
   for (std::int64_t i = rows.first; i < rows.last; ++i) {
     const A y = rows.axis.coordinate(i);
     if (!sample_axis(y, rows.size, ys)) continue;
     for (std::int64_t k = columns.first; k < columns.last; ++k) {
       const A x = columns.axis.coordinate(k);
       if (!sample_axis(x, columns.size, xs)) continue;
-      const auto pixel = [&](std::int64_t row, std::int64_t column, A weight) HWY_ATTR {
-        return hn::Mul(hn::Set(d, weight), load(d, image.at(row * columns.size + column) + c));
-      };
-      const auto low = hn::Add(pixel(ys.low, xs.low, ys.low_weight * xs.low_weight),
-                               pixel(ys.low, xs.high, ys.low_weight * xs.high_weight));
-      const auto high = hn::Add(pixel(ys.high, xs.low, ys.high_weight * xs.low_weight),
-                                pixel(ys.high, xs.high, ys.high_weight * xs.high_weight));
-      best.look_at(d, hn::Add(low, high), y, x);
+      for (int v = 0; v < kWide; ++v) {
+        const auto pixel = [&](std::int64_t row, std::int64_t column, A weight) HWY_ATTR {
+          return hn::Mul(hn::Set(d, weight), load(d, image.at(row * columns.size + column) + c + v * step));
+        };
+        const auto low = hn::Add(pixel(ys.low, xs.low, ys.low_weight * xs.low_weight),
+                                 pixel(ys.low, xs.high, ys.low_weight * xs.high_weight));
+        const auto high = hn::Add(pixel(ys.high, xs.low, ys.high_weight * xs.low_weight),
+                                  pixel(ys.high, xs.high, ys.high_weight * xs.high_weight));
+        best[v].look_at(d, hn::Add(low, high), y, x);
+      }
     }
-    if (i == rows.first) look_outside(1);
+    if (i == rows.first) look_outside(d, outside, 1, best);
   }
-  if (outside.after_rows > 1) look_outside(outside.after_rows);
-  return best;
+  if (outside.after_rows > 1) look_outside(d, outside, outside.after_rows, best);
 }
 
 /// The three results of bins.
@@ -137,11 +145,15 @@ void greatest_of_row(const ForwardProblem& p, const layout::PixelRows<T>& image,
     const SampleRun<A> columns(roi.x, col, s.w);
     const OutsideSample<A> outside(rows, columns);
     const Results<T> bin = to.from(col * width);
-    for_lanes<A>(width, [&](auto d, std::int64_t c) HWY_ATTR {
-      const auto best = greatest_of<T>(d, rows, columns, outside, image, c);
-      store(best.value, d, bin.value + c);
-      store(best.y, d, bin.y + c);
-      store(best.x, d, bin.x + c);
+    for_overlapping<A, 2>(width, [&](auto d, auto vectors, std::int64_t c, std::int64_t step) HWY_ATTR {
+      Greatest<decltype(d)> best[decltype(vectors)::value];
+      find_greatest(d, rows, columns, outside, image, c, step, best);
+      for (const auto& each : best) {
+        store(each.value, d, bin.value + c);
+        store(each.y, d, bin.y + c);
+        store(each.x, d, bin.x + c);
+        c += step;
+      }
     });
   }
 }

@@ -18,6 +18,7 @@
 #include "backends/cpu/kernels/roi_pool/geometry.h"
 #include "backends/cpu/layout/image_panel-inl.h"
 #include "backends/cpu/sampling/roi_order.h"
+#include "backends/cpu/simd/overlapping-inl.h"
 #include "backends/cpu/simd/simd-inl.h"
 #include "mluops/problem/roi_pool.h"
 
@@ -61,19 +62,18 @@ struct Row {
   }
 };
 
-/// One bin that has pixels: kWide vectors of channels from c on.
+/// One bin that has pixels: kWide vectors of channels from c on, `apart` elements from one to the next.
 template <int kWide, bool kPanels, class E, class O, class D>
 HWY_INLINE void pool(D d, std::int64_t w, const Pixels& rows, const Pixels& cols, const Row<kPanels, E, O>& to,
-                     std::int64_t c) {
+                     std::int64_t c, std::int64_t apart) {
   const NumberTag<D> dn;
-  const auto lanes = static_cast<std::int64_t>(hn::Lanes(d));
   const E* image[kWide];
   const std::int64_t step = to.pixel;
   hn::Vec<D> best[kWide];
   hn::Vec<NumberTag<D>> pixel[kWide];
   MLUOPS_UNROLL
   for (int v = 0; v < kWide; ++v) {
-    image[v] = to.at(c + v * lanes);
+    image[v] = to.at(c + v * apart);
     best[v] = hn::Set(d, static_cast<hn::TFromD<D>>(std::numeric_limits<float>::lowest()));
     pixel[v] = hn::Set(dn, -1);
   }
@@ -84,7 +84,7 @@ HWY_INLINE void pool(D d, std::int64_t w, const Pixels& rows, const Pixels& cols
         const auto here = hn::Set(dn, static_cast<hn::TFromD<NumberTag<D>>>(at));
         MLUOPS_UNROLL
         for (int v = 0; v < kWide; ++v) {
-          const auto value = load(d, (kPanels ? image[v] : image[0] + v * lanes) + place * step);
+          const auto value = load(d, (kPanels ? image[v] : image[0] + v * apart) + place * step);
           const auto greater = hn::Gt(value, best[v]);
           best[v] = hn::IfThenElse(greater, value, best[v]);
           pixel[v] = hn::IfThenElse(hn::RebindMask(dn, greater), here, pixel[v]);
@@ -95,8 +95,8 @@ HWY_INLINE void pool(D d, std::int64_t w, const Pixels& rows, const Pixels& cols
   MLUOPS_UNROLL
   for (int v = 0; v < kWide; ++v) {
     const bool non_temporal = to.non_temporal && hn::Lanes(d) == kLanes<hn::TFromD<D>>;
-    store(non_temporal, best[v], d, to.output + c + v * lanes);
-    if (to.argmax != nullptr) store_numbers(non_temporal, pixel[v], d, to.argmax + c + v * lanes);
+    store(non_temporal, best[v], d, to.output + c + v * apart);
+    if (to.argmax != nullptr) store_numbers(non_temporal, pixel[v], d, to.argmax + c + v * apart);
   }
 }
 
@@ -110,8 +110,9 @@ void pool_row(const Shape& s, const Roi<A>& roi, std::int64_t row, Row<kPanels, 
       std::fill_n(to.output, to.channels, O{});
       if (to.argmax != nullptr) std::fill_n(to.argmax, to.channels, -1);
     } else {
-      for_wide<A, 4>(to.channels, [&](auto d, auto vectors, std::int64_t c)
-                                      HWY_ATTR { pool<decltype(vectors)::value>(d, s.w, rows, cols, to, c); });
+      for_overlapping<A, 4>(to.channels, [&](auto d, auto vectors, std::int64_t c, std::int64_t apart) HWY_ATTR {
+        pool<decltype(vectors)::value>(d, s.w, rows, cols, to, c, apart);
+      });
     }
     to.output += to.bin;
     if (to.argmax != nullptr) to.argmax += to.bin;
