@@ -27,7 +27,10 @@ struct Elements {
   HWY_INLINE void fetch_run(const T* images, std::int64_t image_index, std::int64_t first, std::int64_t end) const {
     const T* run = images + at(image_index, first);
     if (planes) return prefetch<2>(value_barrier(run), (end - first) * pixels);
-    for (std::int64_t i = 0; i < pixels; ++i, run += channels) prefetch<2>(value_barrier(run), end - first);
+    const bool whole_lines = channels % (kCacheLineBytes / static_cast<std::int64_t>(sizeof(T))) == 0;
+    for (std::int64_t i = 0; i < pixels; ++i, run += channels) {
+      whole_lines ? prefetch<2>(value_barrier(run), end - first) : prefetch_lines<2>(value_barrier(run), end - first);
+    }
   }
 };
 
