@@ -140,7 +140,7 @@ std::vector<T> to_planes(const std::vector<T>& v, std::int64_t n, std::int64_t c
   return planes;
 }
 
-/// NCHW tensors give the bits that NHWC ones do. Gradients of groups of few channels, and those of atomic additions,
+/// NCHW tensors give the bits that NHWC ones do. Gradients of path nchw_groups, and the input's of atomic additions,
 /// are summed in another order.
 template <class T>
 void check_planes(Backend& backend, const Case& k) {
@@ -165,26 +165,30 @@ void check_planes(Backend& backend, const Case& k) {
   std::vector<T> gi = poisoned<T>(d.pixels * k.c), gm = poisoned<T>(d.out_pixels * d.mask_row);
   const mluopsCarafeBackwardProblem nb{d.shape,   input.data(), mask.data(),      grad_output.data(),
                                        gi.data(), gm.data(),    MLUOP_LAYOUT_NCHW};
+  backend.option("path", "owner");
   ASSERT_EQ(backend.run(&mluopsBackend::carafe_backward, nb), MLUOP_STATUS_SUCCESS) << last_error;
-  const auto expect_close_planes = [&, want = expected_gradients(d)] {
-    const Expected &input_gradient = want.first, &mask_gradient = want.second;
-    expect_close(gi, to_planes(input_gradient.value, k.n, k.c), to_planes(input_gradient.magnitude, k.n, k.c),
+  EXPECT_TRUE(same(gi, to_planes(grad_input, k.n, k.c)));
+  EXPECT_TRUE(same(gm, to_planes(grad_mask, k.n, d.mask_row)));
+
+  const std::pair<Expected, Expected> expected = expected_gradients(d);
+  const Expected &want = expected.first, &want_mask = expected.second;
+  const auto expect_close_input = [&] {
+    expect_close(gi, to_planes(want.value, k.n, k.c), to_planes(want.magnitude, k.n, k.c),
                  static_cast<double>(k.kernel * k.kernel * k.scale * k.scale) + 2);
-    expect_close(gm, to_planes(mask_gradient.value, k.n, d.mask_row),
-                 to_planes(mask_gradient.magnitude, k.n, d.mask_row), static_cast<double>(k.c) + 2);
   };
-  if (backend.query("last_path") == "nchw_groups") {
-    expect_close_planes();
-  } else {
-    EXPECT_TRUE(same(gi, to_planes(grad_input, k.n, k.c)));
-    EXPECT_TRUE(same(gm, to_planes(grad_mask, k.n, d.mask_row)));
-  }
+  backend.option("path", "nchw_groups");
+  ASSERT_EQ(backend.run(&mluopsBackend::carafe_backward, nb), MLUOP_STATUS_SUCCESS) << last_error;
+  expect_close_input();
+  expect_close(gm, to_planes(want_mask.value, k.n, d.mask_row), to_planes(want_mask.magnitude, k.n, d.mask_row),
+               static_cast<double>(k.c) + 2);
+  backend.option("path", "auto");
 
   backend.option("scatter", "atomic");
   backend.call().atomics = MLUOP_ATOMICS_ALLOWED;
   ASSERT_EQ(backend.run(&mluopsBackend::carafe_backward, nb), MLUOP_STATUS_SUCCESS) << last_error;
   EXPECT_EQ(backend.query("last_scatter"), "atomic");
-  expect_close_planes();
+  expect_close_input();
+  EXPECT_TRUE(same(gm, to_planes(grad_mask, k.n, d.mask_row)));
   backend.option("scatter", "auto");
   backend.call().atomics = MLUOP_ATOMICS_NOT_ALLOWED;
 }

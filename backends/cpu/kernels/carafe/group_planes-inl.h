@@ -1,4 +1,4 @@
-// CARAFE in NCHW where a group has fewer channels than a vector: vectors of neighbouring output pixels of a plane.
+// CARAFE in NCHW where a group has few channels: vectors of neighbouring output pixels of a plane.
 //
 // A task owns some input rows of a group and their output rows. Rows of the map are widened first: each pixel `scale`
 // times, between `radius` pixels of room, so that output pixel x finds the pixel under tap (i, j) at x + j * scale of
@@ -77,7 +77,7 @@ class WideRows {
   std::int64_t room() const { return radius(s_) * s_.scale; }
   A* row(std::int64_t channel, std::int64_t row) const { return sums_ + (channel * rows_ + row - first_) * pitch_; }
 
-  /// Rows of the map, each pixel `scale` times. `planes`: those of the group.
+  /// Reads rows of the map; `planes` is where the first channel of the group begins.
   template <class T>
   void widen(const T* planes, Range rows) {
     clear(rows);

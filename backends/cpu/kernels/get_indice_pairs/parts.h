@@ -43,8 +43,8 @@ class Parts {
     return from_[count_];
   }
 
-  /// The words of all parts into words[0, most), each part's behind those of the parts before it; returns how many
-  /// there are, maybe more than `most`. make_part(part, slot, begin, end): writes as many words of the part as
+  /// Writes the words of all parts into words[0, most), part after part; returns how many there are, maybe more than
+  /// `most`. make_part(part, slot, begin, end): writes as many words of the part as
   /// words[begin, end) has room for, and returns how many there are. Several threads make each part's words in a range
   /// of its own and move them into `spare`, which then is `words`; only if a part had not enough room are its words
   /// made again.

@@ -69,7 +69,7 @@ struct PointBlock {
   HWY_ALIGN Index pixel[4][kMost];  ///< -1: not on the map
   HWY_ALIGN A weight[4][kMost];     ///< finite
 
-  /// Of points [first, first + count) of all grids.
+  /// Finds the samples of points [first, first + count), counted through all grids.
   template <class T>
   void fill(const Shape& s, const void* grid, std::int64_t first, std::int64_t count) {
     HWY_ALIGN A promoted[2 * kMost];
