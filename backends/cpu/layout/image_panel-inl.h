@@ -27,10 +27,7 @@ struct Elements {
   HWY_INLINE void fetch_run(const T* images, std::int64_t image_index, std::int64_t first, std::int64_t end) const {
     const T* run = images + at(image_index, first);
     if (planes) return prefetch<2>(value_barrier(run), (end - first) * pixels);
-    const bool whole_lines = channels % (kCacheLineBytes / static_cast<std::int64_t>(sizeof(T))) == 0;
-    for (std::int64_t i = 0; i < pixels; ++i, run += channels) {
-      whole_lines ? prefetch<2>(value_barrier(run), end - first) : prefetch_lines<2>(value_barrier(run), end - first);
-    }
+    for (std::int64_t i = 0; i < pixels; ++i, run += channels) prefetch<2>(value_barrier(run), end - first);
   }
 };
 
@@ -107,7 +104,7 @@ void fill_panel(std::int64_t pixels, const T* planes, std::int64_t plane, std::i
   for (std::int64_t i = 0; i < pixels; i += kBlockPixels) {
     const std::int64_t count = std::min(kBlockPixels, pixels - i);
     if (next != nullptr) prefetch<2>(value_barrier(next + i * channels), count * channels);
-    for (std::int64_t c = 0; c < channels; ++c) prefetch(value_barrier(planes + c * plane + i + kAhead), 1);
+    for (std::int64_t c = 0; c < channels; ++c) __builtin_prefetch(value_barrier(planes + c * plane + i + kAhead));
     take_pixels(planes + i, plane, count, panel + i * kChannels, channels);
   }
 }
@@ -124,7 +121,7 @@ void fill_panel(const Touched& touched, std::int64_t image, const T* planes, std
   for (A* to = panel; run.pixels > 0;) {
     const auto next = touched.run(run.end, end);
     for (std::int64_t c = 0; next.pixels > 0 && c < channels; ++c) {
-      prefetch_lines<2>(value_barrier(planes + c * plane + next.pixel), next.pixels);
+      prefetch<2>(value_barrier(planes + c * plane + next.pixel), next.pixels);
     }
     for (std::int64_t i = 0, count; i < run.pixels; i += count, to += count * kChannels) {
       const T* const from = planes + run.pixel + i;
@@ -250,7 +247,7 @@ void transpose_strip(const E* from, const E* next, std::int64_t next_columns, st
     const std::int64_t fetched = last ? next_columns - ahead : std::min(kLine, next_columns - ahead);
     for (std::int64_t first = 0; first < rows; first += run) {
       const std::int64_t end = std::min(rows, first + run);
-      for (std::int64_t r = first; fetched > 0 && r < end; ++r) prefetch_lines<2>(next + r * pitch + ahead, fetched);
+      for (std::int64_t r = first; fetched > 0 && r < end; ++r) prefetch<2>(next + r * pitch + ahead, fetched);
       rows_to_planes(non_temporal, from + first * pitch + c, pitch, end - first, width, to + c * to_pitch + first,
                      to_pitch);
     }

@@ -51,7 +51,7 @@ void gather_run(const E* planes, std::int64_t pixels, const E* next, std::int64_
   constexpr std::int64_t kTogether = kCacheLineBytes / static_cast<std::int64_t>(sizeof(E));
   for (std::int64_t c = 0; c < channels; c += kTogether, planes += kTogether * plane, next += kTogether * plane) {
     const std::int64_t count = std::min(kTogether, channels - c);
-    for (std::int64_t k = 0; k < count; ++k) prefetch_lines<2>(value_barrier(next + k * plane), next_pixels);
+    for (std::int64_t k = 0; k < count; ++k) prefetch<2>(value_barrier(next + k * plane), next_pixels);
     std::int64_t done = 0;
 #if HWY_TARGET != HWY_SCALAR
     constexpr std::int64_t kBlock = 16 / static_cast<std::int64_t>(sizeof(E));

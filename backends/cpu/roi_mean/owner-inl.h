@@ -11,6 +11,7 @@
 #include "backends/cpu/roi_mean/lists.h"
 #include "backends/cpu/roi_mean/offset-inl.h"
 #include "backends/cpu/simd/barrier.h"
+#include "backends/cpu/simd/overlapping-inl.h"
 #include "backends/cpu/simd/prefetch.h"
 #include "backends/cpu/simd/simd-inl.h"
 
@@ -94,24 +95,34 @@ class TileSums {
     for (std::int64_t y = rows_.first; y < rows_.last; ++y) {
       std::int64_t wide = 0;
       for (; wide + kWide <= s_.c; wide += kWide) {
-        sum_row<kTile>(FullTag<T>(), std::integral_constant<int, kManySums / 2>(), y, wide);
+        sum_row<kTile>(FullTag<T>(), std::integral_constant<int, kManySums / 2>(), y, wide, kLanes<A>);
       }
-      for_wide<A, kManySums / 8>(
-          s_.c - wide, [&](auto d, auto vectors, std::int64_t c) HWY_ATTR { sum_row<kTile>(d, vectors, y, wide + c); });
+      for_few<kTile>(s_.c - wide, [&](auto d, auto vectors, std::int64_t c, std::int64_t step)
+                                      HWY_ATTR { sum_row<kTile>(d, vectors, y, wide + c, step); });
+    }
+  }
+  /// f(d, vectors, c, step). Sums of a tile are read again, so its vectors do not overlap.
+  template <bool kTile, class F>
+  static HWY_INLINE void for_few(std::int64_t n, F&& f) {
+    constexpr int kVectors = kManySums / 8;
+    if constexpr (kTile) {
+      for_wide<A, kVectors>(n, [&](auto d, auto vectors, std::int64_t c)
+                                   HWY_ATTR { f(d, vectors, c, static_cast<std::int64_t>(hn::Lanes(d))); });
+    } else {
+      for_overlapping<A, kVectors>(n, f);
     }
   }
 
-  /// `vectors` vectors of channels from c on, of all pixels in row y of the tile.
+  /// `vectors` vectors of channels from c on, `step` apart, of all pixels in row y of the tile.
   template <bool kTile, class D, class Vectors>
-  HWY_INLINE void sum_row(D d, Vectors, std::int64_t y, std::int64_t c) {
+  HWY_INLINE void sum_row(D d, Vectors, std::int64_t y, std::int64_t c, std::int64_t step) {
     constexpr int count = Vectors::value;
-    const auto lanes = static_cast<std::int64_t>(hn::Lanes(d));
     const std::int64_t in_map = (area_.batch * s_.h + y) * s_.w + area_.x0, in_tile = (y - area_.y0) * area_.width();
     const auto begin_with = [&](std::int64_t x, hn::Vec<D>* HWY_RESTRICT sum) HWY_ATTR {
       const A* const from = sums_ + (in_tile + x) * s_.c + c;
       MLUOPS_UNROLL
       for (int v = 0; v < count; ++v) {
-        sum[v] = kTile && x < area_.width() ? hn::LoadU(d, from + v * lanes) : hn::Zero(d);
+        sum[v] = kTile && x < area_.width() ? hn::LoadU(d, from + v * step) : hn::Zero(d);
       }
     };
     hn::Vec<D> sum[count], next[count];
@@ -121,58 +132,57 @@ class TileSums {
       const std::uint32_t first = pairs_.begin(in_tile + x, Pairs::kPair);
       const std::uint32_t singles = pairs_.begin(in_tile + x, Pairs::kSingle);
       const std::uint32_t end = pairs_.begin(in_tile + x + 1, Pairs::kPair);
-      for (std::uint32_t i = first; i != singles; ++i) add_pair<count>(d, i, c, sum, next);
-      for (std::uint32_t i = singles; i != end; ++i) add_single<count>(d, i, c, sum);
-      put_sums<kTile, count>(d, sum, sums_ + (in_tile + x) * s_.c + c, grad_input() + (in_map + x) * s_.c + c);
+      for (std::uint32_t i = first; i != singles; ++i) add_pair<count>(d, i, c, step, sum, next);
+      for (std::uint32_t i = singles; i != end; ++i) add_single<count>(d, i, c, step, sum);
+      put_sums<kTile, count>(d, step, sum, sums_ + (in_tile + x) * s_.c + c, grad_input() + (in_map + x) * s_.c + c);
       MLUOPS_UNROLL
       for (int v = 0; v < count; ++v) sum[v] = next[v];
-      if (ahead_ != nullptr) prefetch<2>(ahead_ + ((y - area_.y0) * s_.w + x) * s_.c + c, count * lanes);
+      if (ahead_ != nullptr)
+        prefetch_part<count * hn::MaxLanes(D()) * sizeof(T), 2>(ahead_ + ((y - area_.y0) * s_.w + x) * s_.c + c);
     }
   }
 
   /// A link's gradient, from channel c on, to the sums of its pixel and of the next one.
   template <int kCount, class D>
-  HWY_INLINE void add_pair(D d, std::uint32_t i, std::int64_t c, hn::Vec<D>* HWY_RESTRICT sum,
+  HWY_INLINE void add_pair(D d, std::uint32_t i, std::int64_t c, std::int64_t step, hn::Vec<D>* HWY_RESTRICT sum,
                            hn::Vec<D>* HWY_RESTRICT next) {
-    const auto lanes = static_cast<std::int64_t>(hn::Lanes(d));
+    constexpr std::size_t kBytes = kCount * hn::MaxLanes(D()) * sizeof(T);
     const auto& link = pairs_[i];
     const T* const g = gradient(link.bin) + c;
     // Some links before its turn, what a link needs of its gradient is on its way to the first cache, and what the next
     // channels will need to the second.
     const T* const later = value_barrier(gradient(pairs_[i + kLinksAhead].bin) + c);
-    prefetch(later, kCount * lanes);
-    prefetch<2>(later + kCount * lanes, kCount * lanes);
+    prefetch_part<kBytes>(later);
+    prefetch_part<kBytes, 2>(later + kCount * step);
     const auto weight = hn::Set(d, link.weight), next_weight = hn::Set(d, link.next_weight);
     MLUOPS_UNROLL
     for (int v = 0; v < kCount; ++v) {
-      const auto gv = vector_barrier(load(d, g + v * lanes));
+      const auto gv = vector_barrier(load(d, g + v * step));
       sum[v] = hn::MulAdd(weight, gv, sum[v]);
       next[v] = hn::MulAdd(next_weight, gv, next[v]);
     }
   }
   /// Adds a link with one pixel.
   template <int kCount, class D>
-  HWY_INLINE void add_single(D d, std::uint32_t i, std::int64_t c, hn::Vec<D>* HWY_RESTRICT sum) {
-    const auto lanes = static_cast<std::int64_t>(hn::Lanes(d));
+  HWY_INLINE void add_single(D d, std::uint32_t i, std::int64_t c, std::int64_t step, hn::Vec<D>* HWY_RESTRICT sum) {
     const T* const g = gradient(pairs_[i].bin) + c;
     const auto weight = hn::Set(d, pairs_[i].weight);
     MLUOPS_UNROLL
-    for (int v = 0; v < kCount; ++v) sum[v] = hn::MulAdd(weight, load(d, g + v * lanes), sum[v]);
+    for (int v = 0; v < kCount; ++v) sum[v] = hn::MulAdd(weight, load(d, g + v * step), sum[v]);
   }
 
   template <bool kTile, int kCount, class D>
-  HWY_INLINE void put_sums(D d, const hn::Vec<D>* HWY_RESTRICT sum, A* HWY_RESTRICT tile_sum,
+  HWY_INLINE void put_sums(D d, std::int64_t step, const hn::Vec<D>* HWY_RESTRICT sum, A* HWY_RESTRICT tile_sum,
                            T* HWY_RESTRICT out) const {
-    const auto lanes = static_cast<std::int64_t>(hn::Lanes(d));
     if constexpr (kTile) {
       MLUOPS_UNROLL
-      for (int v = 0; v < kCount; ++v) hn::StoreU(sum[v], d, tile_sum + v * lanes);
+      for (int v = 0; v < kCount; ++v) hn::StoreU(sum[v], d, tile_sum + v * step);
     } else if (std::is_same_v<D, FullTag<T>> && target_ == Target::kNonTemporal) {
       MLUOPS_UNROLL
-      for (int v = 0; v < kCount; ++v) store(true, sum[v], d, out + v * lanes);
+      for (int v = 0; v < kCount; ++v) store(true, sum[v], d, out + v * step);
     } else {
       MLUOPS_UNROLL
-      for (int v = 0; v < kCount; ++v) store(sum[v], d, out + v * lanes);
+      for (int v = 0; v < kCount; ++v) store(sum[v], d, out + v * step);
     }
   }
 

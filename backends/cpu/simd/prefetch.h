@@ -10,12 +10,20 @@
 
 namespace mluops::cpu {
 
-/// Prefetches `bytes` bytes, line by line, for the first cache or (kLocality 2) the second, to which more requests can
-/// be under way. Touching memory outside a tensor this way is harmless. Inlined, since a compiler may drop calls of
+/// Elements from the start of p's cache line to p.
+template <class T>
+inline std::int64_t in_line(const T* p) {
+  return static_cast<std::int64_t>(reinterpret_cast<std::uintptr_t>(p) % 64 / sizeof(T));
+}
+
+/// Prefetches all cache lines of `bytes` bytes, for the first cache or (kLocality 2) the second, to which more requests
+/// can be under way. Touching memory outside a tensor this way is harmless. Inlined, since a compiler may drop calls of
 /// what does nothing but prefetch.
 template <int kLocality = 3>
 HWY_INLINE void prefetch_bytes(const void* from, std::int64_t bytes) {
-  for (std::int64_t i = 0; i < bytes; i += 64) __builtin_prefetch(static_cast<const char*>(from) + i, 0, kLocality);
+  const auto* const first = static_cast<const char*>(from);
+  for (std::int64_t i = 0; i < bytes; i += 64) __builtin_prefetch(first + i, 0, kLocality);
+  __builtin_prefetch(first + bytes - 1, 0, kLocality);  // one more line where the first one begins before `from`
 }
 
 /// Prefetches n elements.
@@ -24,15 +32,11 @@ HWY_INLINE void prefetch(const T* from, std::int64_t n) {
   prefetch_bytes<kLocality>(from, n * static_cast<std::int64_t>(sizeof(T)));
 }
 
-/// Elements from the start of p's cache line to p.
-template <class T>
-inline std::int64_t in_line(const T* p) {
-  return static_cast<std::int64_t>(reinterpret_cast<std::uintptr_t>(p) % 64 / sizeof(T));
-}
-/// Prefetches n elements and whatever else is on their cache lines.
-template <int kLocality = 3, class T>
-HWY_INLINE void prefetch_lines(const T* from, std::int64_t n) {
-  prefetch<kLocality>(from - in_line(from), n + in_line(from));
+/// Prefetches a part of a row, of which the next part is prefetched as well: kBytes bytes in steps of a line, without a
+/// look at where lines begin.
+template <std::size_t kBytes, int kLocality = 3>
+HWY_INLINE void prefetch_part(const void* from) {
+  for (std::size_t i = 0; i < kBytes; i += 64) __builtin_prefetch(static_cast<const char*>(from) + i, 0, kLocality);
 }
 
 /// Memory that is prefetched in equal steps while something else is worked on: the core drops requests when many are
@@ -82,7 +86,7 @@ class PrefetchPlanes {
 
   HWY_INLINE void step() {
     for (std::int64_t i = std::min(share_, left_); i > 0; --i, --left_) {
-      prefetch_lines<2>(first_ + done_ * plane_, run_);
+      prefetch_bytes<2>(first_ + done_ * plane_, run_);
       if (++done_ == planes_) done_ = 0, first_ += row_;
     }
   }

@@ -118,7 +118,7 @@ HWY_INLINE void add_to_panel(const Shape& s, const std::int32_t* idx, const T* g
   HWY_ALIGN A block[kTogether * kChannels] = {};
   for (std::int64_t first = 0; first < s.m; first += kTogether) {
     const std::int64_t count = std::min(kTogether, s.m - first);
-    for (std::int64_t c = 0; c < channels; ++c) prefetch(value_barrier(grad + c * s.m + first + kAhead), 1);
+    for (std::int64_t c = 0; c < channels; ++c) __builtin_prefetch(value_barrier(grad + c * s.m + first + kAhead));
     if (channels == kChannels) {
       layout::HWY_NAMESPACE::take_pixels(grad + first, s.m, count, block);
     } else {

@@ -85,9 +85,9 @@ class DistributeByLines {
         Vector v[kN];
         MLUOPS_UNROLL
         for (std::int64_t i = 0; i < kN; ++i) {
-          prefetch_bytes<2>(soon[k + i] + soon_row + t, 1);
-          if (t + kN >= width) prefetch_bytes<2>(soon[k + i] + soon_row + width - 1, 1);
-          if (together_ > 1) prefetch(sources[k + i] + row * columns_.from + after, 1);
+          __builtin_prefetch(soon[k + i] + soon_row + t, 0, 2);
+          if (t + kN >= width) __builtin_prefetch(soon[k + i] + soon_row + width - 1, 0, 2);
+          if (together_ > 1) __builtin_prefetch(sources[k + i] + row * columns_.from + after);
           v[i] = hn::LoadU(D(), sources[k + i] + row * columns_.from + at);
         }
         transpose_square<E>(v);
