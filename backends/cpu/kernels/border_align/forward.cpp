@@ -47,11 +47,11 @@ bool outputs_leave_caches(const Shape& s) {
 /// Pools kVectors vectors of channels of several borders of one line, whose results begin at channel 0 of `out`.
 template <int kVectors, class D, class T, class Source, class A = Acc<T>>
 HWY_NOINLINE void pool_borders(D d, std::span<const PlacedBorder<A>> borders, std::int64_t count, LinePoints<A> points,
-                               Block<A> block, Source& source, PooledRows<T> out) {
+                               Block<A> block, std::int64_t step, Source& source, PooledRows<T> out) {
   for (const PlacedBorder<A>& border : borders) {
     source.prefetch();
     const std::int64_t at = (border.row - out.first) * out.pitch;
-    pool_channels<kVectors>(out.non_temporal, d, points.weights, points.pixels, count, *points.blends++, block,
+    pool_channels<kVectors>(out.non_temporal, d, points.weights, points.pixels, count, *points.blends++, block, step,
                             out.output + at, out.argmax + at);
     points.weights += count;
     points.pixels += count;
@@ -93,12 +93,14 @@ class BorderPool {
     for (std::int64_t i = 1; i < end - begin; ++i) touched = touched.joined(points.touched[i]);
     const Block<A> lines = source_.hold(line, touched, end - begin);
     const std::span<const PlacedBorder<A>> borders(&sorted_[begin], &sorted_[end]);
-    for_wide<A, kWide>(channels, [&](auto d, auto vectors, std::int64_t c) HWY_ATTR {
+    for_packed<A, kWide>(channels, [&](auto d, auto vectors, PackedPart part) HWY_ATTR {
       constexpr int count = decltype(vectors)::value;
-      const std::int64_t before = kPlacesBefore * count * static_cast<std::int64_t>(hn::Lanes(d));
-      const PooledRows<T> part = {out.output + c, out.argmax + c, out.first, out.pitch, out.non_temporal};
-      pool_borders<count>(d, borders, s_.pool_size + 1, points,
-                          Block<A>{lines.line + c * source_.places() + before, lines.next}, source_, part);
+      const std::int64_t at =
+          part.before * source_.places() + kPlacesBefore * count * static_cast<std::int64_t>(hn::Lanes(d));
+      const PooledRows<T> to = {out.output + part.first, out.argmax + part.first, out.first, out.pitch,
+                                out.non_temporal};
+      pool_borders<count>(d, borders, s_.pool_size + 1, points, Block<A>{lines.line + at, lines.next}, part.step,
+                          source_, to);
     });
   }
 

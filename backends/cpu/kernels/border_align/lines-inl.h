@@ -3,6 +3,7 @@
 #include "backends/cpu/kernels/border_align/geometry.h"
 #include "backends/cpu/kernels/border_align/pool-inl.h"
 #include "backends/cpu/layout/image_rows.h"
+#include "backends/cpu/simd/overlapping-inl.h"
 #include "backends/cpu/simd/prefetch.h"
 #include "backends/cpu/simd/simd-inl.h"
 
@@ -48,9 +49,26 @@ struct LineScratch {
 
   LineScratch(Allocator& allocator, const Shape& s, std::int64_t channels)
       : points(allocate_points<A>(allocator, s)), places(std::max(s.h, s.w) + kPlaces) {
-    for (A*& line : packed) line = allocator.allocate<A>(channels_at_once<A>(s, channels), places);
+    const std::int64_t whole_vectors = round_up(channels_at_once<A>(s, channels), kLanes<A>);
+    for (A*& line : packed) line = allocator.allocate<A>(whole_vectors, places);
   }
 };
+
+/// Vectors of channels from `first` on, `step` apart; in a packed line `before` lanes come before them.
+struct PackedPart {
+  std::int64_t first, step, before;
+};
+
+/// for_overlapping of channels whose vectors are packed one after the other, those that two share twice.
+/// f(d, vectors, part).
+template <class A, int kWide, class F>
+HWY_INLINE void for_packed(std::int64_t channels, F&& f) {
+  std::int64_t before = 0;
+  for_overlapping<A, kWide>(channels, [&](auto d, auto vectors, std::int64_t first, std::int64_t step) HWY_ATTR {
+    f(d, vectors, PackedPart{first, step, before});
+    before += decltype(vectors)::value * static_cast<std::int64_t>(hn::Lanes(d));
+  });
+}
 
 /// The maps of borders, each with channels of its own: four of an image.
 template <class T>
@@ -132,9 +150,9 @@ class PackedLines {
     channels_ = channels;
     for (Held& line : held_) {
       line.index = -1;
-      for_wide<A, kWide>(channels, [&](auto d, auto vectors, std::int64_t c) HWY_ATTR {
+      for_packed<A, kWide>(channels, [&](auto d, auto vectors, PackedPart part) HWY_ATTR {
         const std::int64_t pitch = decltype(vectors)::value * static_cast<std::int64_t>(hn::Lanes(d));
-        std::fill_n(line.packed + c * places_, kPlacesBefore * pitch, A{0});
+        std::fill_n(line.packed + part.before * places_, kPlacesBefore * pitch, A{0});
       });
     }
   }
@@ -174,15 +192,15 @@ class PackedLines {
 
   /// `first`: the first pixel of the line.
   void pack(A* packed, const layout::PixelRows<T>& map, std::int64_t first, const BorderAxes& axes, PixelRange range) {
-    for_wide<A, kWide>(channels_, [&](auto d, auto vectors, std::int64_t c) HWY_ATTR {
+    for_packed<A, kWide>(channels_, [&](auto d, auto vectors, PackedPart part) HWY_ATTR {
       constexpr int count = decltype(vectors)::value;
       constexpr auto lanes = static_cast<std::int64_t>(hn::MaxLanes(d)), pitch = count * lanes;
       const auto scale = hn::Set(d, kPackedScale<A>);
       for (std::int64_t i = range.begin; i < range.end; ++i) {
-        const T* const pixel = map.at(first + std::min(i, axes.length - 1) * axes.pixel_pitch) + c;
-        A* const to = packed + c * places_ + (kPlacesBefore + i) * pitch;
+        const T* const pixel = map.at(first + std::min(i, axes.length - 1) * axes.pixel_pitch) + part.first;
+        A* const to = packed + part.before * places_ + (kPlacesBefore + i) * pitch;
         MLUOPS_UNROLL
-        for (int v = 0; v < count; ++v) hn::StoreU(hn::Mul(scale, load(d, pixel + v * lanes)), d, to + v * lanes);
+        for (int v = 0; v < count; ++v) hn::StoreU(hn::Mul(scale, load(d, pixel + v * part.step)), d, to + v * lanes);
       }
     });
   }

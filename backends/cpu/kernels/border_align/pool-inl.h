@@ -128,11 +128,13 @@ void place_points(const SortedBorders<A>& sorted, std::int64_t begin, std::int64
   find_pixels(points.weights, points.pixels, at - points.weights, length);
 }
 
-/// kVectors vectors of channels of one border: the greatest of its `count` points, and which it is.
+/// kVectors vectors of channels of one border, which lie `step` channels apart in the results: the greatest of its
+/// `count` points, and which it is.
 template <int kVectors, class D, class T, class A = Acc<T>>
 HWY_INLINE void pool_channels(bool non_temporal, D d, const A* HWY_RESTRICT weights,
                               const std::int32_t* HWY_RESTRICT pixels, std::int64_t count, LineBlend<A> blend,
-                              Block<A> block, T* HWY_RESTRICT output, std::int32_t* HWY_RESTRICT argmax) {
+                              Block<A> block, std::int64_t step, T* HWY_RESTRICT output,
+                              std::int32_t* HWY_RESTRICT argmax) {
   const IndexTag<D> di;
   constexpr auto lanes = static_cast<std::int64_t>(hn::MaxLanes(D())), pitch = kVectors * lanes;
   const A* const near = block.line + (blend.next_is_near ? block.next : 0);
@@ -170,8 +172,8 @@ HWY_INLINE void pool_channels(bool non_temporal, D d, const A* HWY_RESTRICT weig
   }
   MLUOPS_UNROLL
   for (int v = 0; v < kVectors; ++v) {
-    store(non_temporal, hn::Mul(greatest[v], hn::Set(d, blend.scale)), d, output + v * lanes);
-    store_index(non_temporal, where[v], d, argmax + v * lanes);
+    store(non_temporal, hn::Mul(greatest[v], hn::Set(d, blend.scale)), d, output + v * step);
+    store_index(non_temporal, where[v], d, argmax + v * step);
   }
 }
 
