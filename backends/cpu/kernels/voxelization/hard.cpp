@@ -14,7 +14,7 @@
 #include <utility>
 
 #include "backends/cpu/dispatch.h"
-#include "backends/cpu/kernels/voxelization/grid.h"
+#include "backends/cpu/kernels/voxelization/places.h"
 #include "backends/cpu/scatter/buckets.h"
 #include "backends/cpu/simd/prefetch.h"
 #include "mluops/problem/voxelization.h"
@@ -172,7 +172,7 @@ void find_parts(const Context& context, const mluopsCall& call, const Shape& s, 
       find_voxels(s, hash, arrays, arrays.points.begin(part), arrays.points.begin(part + 1), [&](std::int64_t i) {
         const std::int64_t ahead = points[std::min(static_cast<std::size_t>(i) + kAhead, points.size() - 1)];
         prefetch(arrays.places + 3 * ahead, 3);
-        prefetch(arrays.row + ahead, 1);
+        __builtin_prefetch(arrays.row + ahead);
         return points[static_cast<std::size_t>(i)];
       });
     }
@@ -266,7 +266,7 @@ mluOpStatus_t hard(Context& context, const mluopsCall& call, const Problem& p) {
   const PlaceHash hash(parts_of(context, call, p.shape));
   auto arrays = allocate<Arrays>(context.arena, call, p, hash.parts());
   if (!arrays) return no_memory(call);
-  find_places<T>(context, call, p.shape, p.points, p.voxel_size, p.coors_range, arrays->places);
+  find_places(context, call, {p.shape, p.points, p.voxel_size, p.coors_range, arrays->places});
   if (!find_all(context, call, p, hash, *arrays)) return no_memory(call);
   copy_rows<T>(context, call, p, *arrays);
   clear_rest<T>(context, call, p);
