@@ -51,6 +51,11 @@ inline std::int64_t padded(std::int64_t channels) {
   return round_up(channels, 4);
 }
 
+/// Whether lanes beyond the last whole vector take a good part of the time where no padding follows them.
+inline bool has_tail(std::int64_t channels) {
+  return channels < 64 && channels > 1 && padded(channels) != channels;
+}
+
 inline RoiRuns runs_of(const SampledRois& rois) {
   return {rois.count(), rois.bins()};
 }
@@ -197,14 +202,10 @@ class Adder final : public BinPixels {
   /// By vectors of at most 32 bytes: wider ones would cross a cache line with every second row.
   template <class Visit>
   static HWY_INLINE void for_short(std::int64_t count, const Visit& visit) {
-    const hn::CappedTag<A, 32 / sizeof(A)> d;
-    const hn::CappedTag<A, 16 / sizeof(A)> half;
-    const hn::CappedTag<A, 1> single;
-    const auto lanes = static_cast<std::int64_t>(hn::Lanes(d)), half_lanes = static_cast<std::int64_t>(hn::Lanes(half));
+    constexpr std::int64_t kMost = std::min<std::int64_t>(32 / sizeof(A), kLanes<A>);
     std::int64_t c = 0;
-    for (; c + lanes <= count; c += lanes) visit(d, c);
-    for (; c + half_lanes <= count; c += half_lanes) visit(half, c);
-    for (; c < count; ++c) visit(single, c);
+    for (; c + kMost <= count; c += kMost) visit(hn::CappedTag<A, kMost>(), c);
+    for_tail<A, std::max<std::int64_t>(kMost / 2, 1)>(c, count, visit);
   }
   /// kWide vectors of the channels of n pixels.
   template <int kWide, class D, class Weight>
@@ -342,7 +343,8 @@ mluOpStatus_t sum_samples(Context& context, const mluopsCall& call, const Sample
   const Owned of_list = bins > 0 ? owned_of_listed<T>(map, s.batch, call, owned.in_place) : owned;
   const PixelBands bands{of_list.band_log, map.pixels};
   const double additions = rois.additions() * static_cast<double>(rois.count());
-  const bool all_touched = owned.in_place || additions >= kMany * static_cast<double>(s.batch * map.pixels);
+  const bool many = additions >= kMany * static_cast<double>(s.batch * map.pixels);
+  const bool all_touched = owned.in_place || many;
   auto arrays = allocate<ListArrays<A>>(context.arena, rois.count(), all_touched ? 0 : s.batch, map.pixels,
                                         bins > 0 ? runs_of(rois).count() : 0, bins > 0 ? s.batch : 0, bands.count());
   if (!arrays) return no_memory(call);
@@ -351,6 +353,7 @@ mluOpStatus_t sum_samples(Context& context, const mluopsCall& call, const Sample
   const std::int64_t elements = s.batch * map.image() + rois.count() * bins * s.c;
   const bool listed = bins > 0 && pixels <= elements / 4;  // no more memory than the tensors take
   if (listed) owned = of_list;
+  if (!listed && many && has_tail(map.channels)) owned.in_place = false;
   if (!owned.in_place) owned.channels = std::min(owned.channels, power_of_two(map.channels));
   if (!all_touched) find_touched(context, call, rois, arrays->touched);
   const ChannelSums<T> sums{static_cast<T*>(p.grad_input), map, s.batch, all_touched ? nullptr : &arrays->touched};

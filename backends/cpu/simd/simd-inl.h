@@ -180,19 +180,25 @@ HWY_INLINE void store(bool non_temporal, hn::Vec<D> v, D d, T* HWY_RESTRICT p) {
 
 // ---- loops over a row ------------------------------------------------------------------------
 
-/// f(d, i) for vectors that cover elements [0, n): whole vectors, then of at most 4 lanes, then single lanes. No
-/// element is touched twice and none outside the row. The one place that knows about tails.
+/// f(d, i) for vectors that cover elements [i, n), fewer than 2 * kMost: of kMost lanes, of half as many, and so on.
+template <class A, std::int64_t kMost, class F>
+HWY_INLINE void for_tail(std::int64_t i, std::int64_t n, F&& f) {
+  const hn::CappedTag<A, kMost> d;
+  if (i + kMost <= n) {
+    f(d, i);
+    i += kMost;
+  }
+  if constexpr (kMost > 1) for_tail<A, kMost / 2>(i, n, f);
+}
+
+/// f(d, i) for vectors that cover elements [0, n): whole vectors, then what is left in ever shorter ones. No element is
+/// touched twice and none outside the row. The one place that knows about tails.
 template <class A, class F>
 HWY_INLINE void for_lanes(std::int64_t n, F&& f) {
   const hn::ScalableTag<A> d;
-  const hn::CappedTag<A, 4> d4;
-  const hn::CappedTag<A, 1> d1;
-  const auto step = static_cast<std::int64_t>(hn::Lanes(d));
-  const auto step4 = static_cast<std::int64_t>(hn::Lanes(d4));
   std::int64_t i = 0;
-  for (; i + step <= n; i += step) f(d, i);
-  for (; i + step4 <= n; i += step4) f(d4, i);
-  for (; i < n; ++i) f(d1, i);
+  for (; i + kLanes<A> <= n; i += kLanes<A>) f(d, i);
+  if constexpr (kLanes < A >> 1) for_tail<A, kLanes<A> / 2>(i, n, f);
 }
 
 /// Vectors that can be summed side by side: AVX-512 has 32 registers, the others 16.
@@ -234,7 +240,6 @@ HWY_INLINE void scale(Acc<T> a, const T* HWY_RESTRICT row, Acc<T>* HWY_RESTRICT 
 template <class T>
 HWY_INLINE Acc<T> dot(const T* HWY_RESTRICT x, const T* HWY_RESTRICT y, std::int64_t n) {
   const FullTag<T> d;
-  const hn::CappedTag<Acc<T>, 1> d1;
   const auto step = static_cast<std::int64_t>(hn::Lanes(d));
   auto sum0 = hn::Zero(d);
   auto sum1 = hn::Zero(d);
@@ -247,9 +252,11 @@ HWY_INLINE Acc<T> dot(const T* HWY_RESTRICT x, const T* HWY_RESTRICT y, std::int
     sum0 = hn::MulAdd(load(d, x + i), load(d, y + i), sum0);
     i += step;
   }
-  auto tail = hn::Zero(d1);
-  for (; i < n; ++i) tail = hn::MulAdd(load(d1, x + i), load(d1, y + i), tail);
-  return hn::GetLane(hn::SumOfLanes(d, hn::Add(sum0, sum1))) + hn::GetLane(tail);
+  Acc<T> tail{0};
+  for_lanes<Acc<T>>(n - i, [&](auto dn, std::int64_t j) HWY_ATTR {
+    tail += hn::GetLane(hn::SumOfLanes(dn, hn::Mul(load(dn, x + i + j), load(dn, y + i + j))));
+  });
+  return hn::GetLane(hn::SumOfLanes(d, hn::Add(sum0, sum1))) + tail;
 }
 
 #if HWY_TARGET == HWY_SCALAR

@@ -15,6 +15,7 @@
 #include "backends/cpu/dispatch.h"
 #include "backends/cpu/kernels/assign_score_withk/geometry.h"
 #include "backends/cpu/scatter/buckets.h"
+#include "backends/cpu/simd/overlapping-inl.h"
 #include "backends/cpu/simd/panel-inl.h"
 #include "backends/cpu/simd/prefetch.h"
 #include "mluops/problem/assign_score_withk.h"
@@ -45,11 +46,11 @@ struct ForwardArrays {
         rows(allocator.allocate<T>(std::int64_t{call.threads}, run, s.o)) {}
 };
 
-/// put(o, the sums over m of scores[m] * row[m,o] from there on).
+/// put(d, o, the sums over m of scores[m] * row[m,o] from there on).
 template <class T, int kWide, class Put>
 HWY_INLINE void sum_wide(const Shape& s, const T* HWY_RESTRICT scores, const T* HWY_RESTRICT row, Put&& put) {
   using A = Acc<T>;
-  for_wide<A, kWide>(s.o, [&](auto d, auto vectors, std::int64_t o) HWY_ATTR {
+  for_overlapping<A, kWide>(s.o, [&](auto d, auto vectors, std::int64_t o, std::int64_t step) HWY_ATTR {
     constexpr int count = decltype(vectors)::value;
     hn::Vec<decltype(d)> sum[count];
     MLUOPS_UNROLL
@@ -58,10 +59,10 @@ HWY_INLINE void sum_wide(const Shape& s, const T* HWY_RESTRICT scores, const T* 
     for (std::int64_t m = 0; m < s.m; ++m, from += s.o) {
       const auto score = hn::Set(d, to_acc(scores[m]));
       MLUOPS_UNROLL
-      for (int v = 0; v < count; ++v) sum[v] = hn::MulAdd(score, load(d, from + v * kLanes<A>), sum[v]);
+      for (int v = 0; v < count; ++v) sum[v] = hn::MulAdd(score, load(d, from + v * step), sum[v]);
     }
     MLUOPS_UNROLL
-    for (int v = 0; v < count; ++v) put(d, o + v * kLanes<A>, sum[v]);
+    for (int v = 0; v < count; ++v) put(d, o + v * step, sum[v]);
   });
 }
 

@@ -10,6 +10,7 @@
 #include "backends/cpu/dispatch.h"
 #include "backends/cpu/kernels/carafe/group_planes-inl.h"
 #include "backends/cpu/kernels/carafe/rows-inl.h"
+#include "backends/cpu/simd/overlapping-inl.h"
 #include "backends/cpu/simd/panel-inl.h"
 #include "backends/cpu/simd/simd-inl.h"
 #include "mluops/problem/carafe.h"
@@ -133,8 +134,9 @@ class Forward {
         at.out[i] = out + offsets_[phase + i] + g * per_group;
       }
       if (tiled > 0) window_sums<S, kTileVectors>(FullTag<T>(), at, 0, tiled, past_caches && !map_.planes);
-      for_lanes<Acc<T>>(per_group - tiled, [&](auto d, std::int64_t c)
-                                               HWY_ATTR { window_sums<S, 1>(d, at, tiled + c, tiled + c + 1, false); });
+      for_each_overlapping<Acc<T>>(per_group - tiled, [&](auto d, std::int64_t c) HWY_ATTR {
+        window_sums<S, 1>(d, at, tiled + c, tiled + c + 1, false);
+      });
     }
   }
 

@@ -11,6 +11,7 @@
 #include <algorithm>
 
 #include "backends/cpu/dispatch.h"
+#include "backends/cpu/simd/overlapping-inl.h"
 #include "backends/cpu/simd/simd-inl.h"
 #include "mluops/problem/dynamic_point_to_voxel.h"
 
@@ -96,7 +97,7 @@ HWY_INLINE void give(const BackwardProblem& p, std::int64_t voxel, const std::in
   const Shape& s = p.shape;
   const T* const grad = static_cast<const T*>(p.grad_voxel_feats) + voxel * s.c;
   const T* const greatest = static_cast<const T*>(p.voxel_feats) + voxel * s.c;
-  for_lanes<Acc<T>>(s.c, [&](auto d, std::int64_t c) HWY_ATTR {
+  for_each_overlapping<Acc<T>>(s.c, [&](auto d, std::int64_t c) HWY_ATTR {
     auto left = load(d, grad + c);
     const auto most = load(d, greatest + c);
     for (const std::int32_t* point = points; point != end; ++point) {

@@ -13,6 +13,7 @@
 #include <limits>
 
 #include "backends/cpu/dispatch.h"
+#include "backends/cpu/simd/overlapping-inl.h"
 #include "backends/cpu/simd/simd-inl.h"
 #include "backends/cpu/spatial/radix_sort.h"
 #include "mluops/problem/dynamic_point_to_voxel.h"
@@ -95,7 +96,7 @@ HWY_INLINE void reduce(const Shape& s, const T* feats, const Item* items, std::i
   using A = Acc<T>;
   const bool greatest = s.reduce == MLUOP_REDUCE_DMAX;
   const A divisor = s.reduce == MLUOP_REDUCE_DMEAN ? static_cast<A>(count) : A{1};
-  for_wide<A, 4>(s.c, [&](auto d, auto vectors, std::int64_t c) HWY_ATTR {
+  for_overlapping<A, 4>(s.c, [&](auto d, auto vectors, std::int64_t c, std::int64_t step) HWY_ATTR {
     constexpr int kVectors = decltype(vectors)::value;
     const auto first = hn::Set(d, greatest ? -std::numeric_limits<A>::infinity() : A{0});
     hn::Vec<decltype(d)> sum[kVectors];
@@ -105,12 +106,12 @@ HWY_INLINE void reduce(const Shape& s, const T* feats, const Item* items, std::i
       const T* const row = feats + s.c * items[i].point + c;
       MLUOPS_UNROLL
       for (int v = 0; v < kVectors; ++v) {
-        const auto value = load(d, row + v * kLanes<A>);
+        const auto value = load(d, row + v * step);
         sum[v] = greatest ? hn::IfThenElse(hn::Gt(value, sum[v]), value, sum[v]) : hn::Add(sum[v], value);
       }
     }
     MLUOPS_UNROLL
-    for (int v = 0; v < kVectors; ++v) store(hn::Div(sum[v], hn::Set(d, divisor)), d, to + c + v * kLanes<A>);
+    for (int v = 0; v < kVectors; ++v) store(hn::Div(sum[v], hn::Set(d, divisor)), d, to + c + v * step);
   });
 }
 
