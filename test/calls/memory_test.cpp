@@ -95,6 +95,15 @@ TEST(WorkingMemoryOfBorderAlignForward, OfOneBoxWithTheMostPointsIsThatOfItsFour
   EXPECT_LE(bytes_after(v, problem, 1), kPoints * kBytesOfAPoint + kRest);
 }
 
+TEST(WorkingMemoryOfRoiGradients, OfOneTaskIsThatOfOneThread) {
+  constexpr std::int64_t kRest = 64 << 10;
+  for (const char* const op : {"prroi_pool_backward", "roi_pool_backward"}) {
+    const CallVariant v{Case::parse(std::string(op) + " b=1 h=64 w=64 c=15 r=64 scale=1"), MLUOP_DTYPE_HALF, false};
+    Problem problem = make_problem(v.text, v.dtype);
+    EXPECT_LE(bytes_after(v, problem, 16), bytes_after(v, problem, 1) + kRest) << v;
+  }
+}
+
 INSTANTIATE_TEST_SUITE_P(Cpu, WorkingMemory, ::testing::ValuesIn(operators()), operator_name);
 
 }  // namespace

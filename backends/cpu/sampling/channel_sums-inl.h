@@ -84,6 +84,11 @@ struct ChannelSums {
           non_temporal_fence();
         });
   }
+  /// Threads that have sums in scratch: no more than tasks.
+  std::int64_t slots(const mluopsCall& call, const Owned& owned) const {
+    const std::int64_t tasks = images * ceil_div(map.channels, owned.channels);
+    return owned.in_place ? 0 : std::min<std::int64_t>(call.threads, tasks);
+  }
   /// Pixels that a task has sums of in scratch, at most.
   std::int64_t most_rows() const { return touched == nullptr ? map.pixels : touched->most_rows(); }
   layout::RowPlaces places(std::int64_t image) const {

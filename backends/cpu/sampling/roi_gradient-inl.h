@@ -49,8 +49,7 @@ mluOpStatus_t add_rois(Context& context, const mluopsCall& call, const Problem& 
   const Owned owned = owned_by_task<T>(map, s.batch, additions, call);
   const ChannelSums<T> sums{static_cast<T*>(p.grad_input), map, s.batch, nullptr};
   auto order = allocate<RoiOrder>(context.arena, rois.count());
-  const auto scratch =
-      allocate<SumScratch<A>>(context.sums, owned.in_place ? 0 : call.threads, sums.most_rows(), owned.channels);
+  const auto scratch = allocate<SumScratch<A>>(context.sums, sums.slots(call, owned), sums.most_rows(), owned.channels);
   if (!order || !scratch) return no_memory(call);
   order->sort(context, call, [&](std::int64_t roi) HWY_ATTR { return rois.place(roi); });
   const auto add = [&](const BandTask& task, A* to, std::int64_t step) HWY_ATTR {

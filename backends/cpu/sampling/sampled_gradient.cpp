@@ -357,8 +357,8 @@ mluOpStatus_t sum_samples(Context& context, const mluopsCall& call, const Sample
   if (!owned.in_place) owned.channels = std::min(owned.channels, power_of_two(map.channels));
   if (!all_touched) find_touched(context, call, rois, arrays->touched);
   const ChannelSums<T> sums{static_cast<T*>(p.grad_input), map, s.batch, all_touched ? nullptr : &arrays->touched};
-  const auto room = allocate<SumArrays<A>>(context.sums, owned.in_place ? 0 : call.threads, sums.most_rows(),
-                                           owned.channels, listed ? pixels : 0, listed ? call.threads : 0);
+  const auto room = allocate<SumArrays<A>>(context.sums, sums.slots(call, owned), sums.most_rows(), owned.channels,
+                                           listed ? pixels : 0, listed ? call.threads : 0);
   if (!room) return no_memory(call);
   if (listed) fill(context, call, rois, arrays->order, bands, *room, arrays->list);
   sums.run(context, call, owned, additions, room->sums, [&](const BandTask& task, A* to, std::int64_t step) HWY_ATTR {
