@@ -1,7 +1,6 @@
 #include "backends/cpu/spatial/box_groups.h"
 
 #include <algorithm>
-#include <bit>
 #include <cmath>
 
 namespace mluops::cpu::spatial {
@@ -19,27 +18,6 @@ Rectangle Rectangle::about(double x, double y, double reach) {
 void Rectangles::add(const Rectangle& r) {
   for (int axis = 0; axis < 2; ++axis) low[axis][count] = r.low[axis], high[axis][count] = r.high[axis];
   ++count;
-}
-
-bool Rectangles::meets(std::int64_t i, const Rectangle& other) const {
-  const int in_x = static_cast<int>(low[0][i] <= other.high[0]) & static_cast<int>(high[0][i] >= other.low[0]);
-  const int in_y = static_cast<int>(low[1][i] <= other.high[1]) & static_cast<int>(high[1][i] >= other.low[1]);
-  return (in_x & in_y) != 0;
-}
-
-std::uint64_t Rectangles::meeting(const Rectangle& other, std::uint64_t among) const {
-  constexpr int kFew = 16;  // quicker one by one
-  std::uint64_t bits = 0;
-  if (std::popcount(among) <= kFew) {
-    for (; among != 0; among &= among - 1) {
-      if (meets(std::countr_zero(among), other)) bits |= among & -among;
-    }
-    return bits;
-  }
-  std::uint8_t met[kMost];
-  for (std::int64_t i = 0; i < count; ++i) met[i] = static_cast<std::uint8_t>(meets(i, other));
-  for (std::int64_t i = 0; i < count; ++i) bits |= std::uint64_t{met[i]} << i;
-  return bits & among;
 }
 
 void BoxGroups::end_group(std::int64_t end, const Rectangle& round) {

@@ -6,6 +6,7 @@
 #include <limits>
 
 #include "backends/cpu/runtime/arena.h"
+#include "backends/cpu/runtime/context.h"
 #include "backends/cpu/spatial/box_tree.h"
 
 namespace mluops::cpu::spatial {
@@ -23,16 +24,15 @@ struct Rectangle {
 /// Up to 64 rectangles.
 struct Rectangles {
   static constexpr std::int64_t kMost = 64;
-  double low[2][kMost], high[2][kMost];
+  double low[2][kMost] = {}, high[2][kMost] = {};
   std::int64_t count = 0;
 
   void add(const Rectangle& r);
-  /// A bit for each of them, of those whose bit is set, that meets the other, sides included.
-  std::uint64_t meeting(const Rectangle& other, std::uint64_t among = ~std::uint64_t{0}) const;
-
- private:
-  bool meets(std::int64_t i, const Rectangle& other) const;
 };
+/// A bit for each rectangle that meets the other, sides included.
+using Meeting = std::uint64_t (*)(const Rectangles& rectangles, const Rectangle& other);
+/// By the vectors of the handle's level.
+Meeting meeting_of(const Context& context);
 
 class BoxGroups {
  public:

@@ -21,9 +21,9 @@ struct KeptRectangles {
 
   void add(const Rectangle& r) { lots[count++ / Rectangles::kMost].add(r); }
   /// A bit for each that meets the other, lot by lot.
-  std::array<std::uint64_t, kLots> meeting(const Rectangle& other) const {
+  std::array<std::uint64_t, kLots> those(Meeting meeting, const Rectangle& other) const {
     std::array<std::uint64_t, kLots> bits;
-    for (std::size_t lot = 0; lot < kLots; ++lot) bits[lot] = lots[lot].meeting(other);
+    for (std::size_t lot = 0; lot < kLots; ++lot) bits[lot] = meeting(lots[lot], other);
     return bits;
   }
 };
@@ -36,13 +36,14 @@ struct KeptRectangles {
 template <class Held, class Keep>
 void suppress(const Context& context, const mluopsCall& call, std::int64_t n, std::int64_t most, std::uint8_t* dropped,
               const BoxGroups& groups, double pair_ns, Held& held, const Keep& keep) {
+  const Meeting meeting = meeting_of(context);
   for (std::int64_t first = 0; first < n && most > 0; first += kBlockItems) {
     const std::int64_t last = std::min(n, first + kBlockItems);
     KeptRectangles kept;
     held.clear();
     const auto drops = [&](const std::array<std::uint64_t, kLots>& near, std::int64_t j) {
       for (std::size_t lot = 0; lot < kLots; ++lot) {
-        const std::uint64_t bits = near[lot] == 0 ? 0 : kept.lots[lot].meeting(groups[j], near[lot]);
+        const std::uint64_t bits = near[lot] == 0 ? 0 : near[lot] & meeting(kept.lots[lot], groups[j]);
         if (bits != 0 && held.drops(static_cast<std::int64_t>(lot), bits, j)) return true;
       }
       return false;
@@ -59,7 +60,7 @@ void suppress(const Context& context, const mluopsCall& call, std::int64_t n, st
     const double group_ns = pair_ns * static_cast<double>(kept.count) * kLeafPoints / 16;
     Loop::one_of_many(context, call, groups.count(), group_ns).run([&](std::int64_t begin, std::int64_t end, int) {
       for (std::int64_t g = begin; g < end; ++g) {
-        const auto near = kept.meeting(groups.group(g));
+        const auto near = kept.those(meeting, groups.group(g));
         if (near == std::array<std::uint64_t, kLots>{}) continue;
         groups.for_each(g, [&](std::int64_t j) {
           if (j >= last && dropped[j] == 0) dropped[j] = drops(near, j) ? 1 : 0;
