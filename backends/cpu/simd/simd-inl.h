@@ -198,7 +198,9 @@ HWY_INLINE void for_lanes(std::int64_t n, F&& f) {
   const hn::ScalableTag<A> d;
   std::int64_t i = 0;
   for (; i + kLanes<A> <= n; i += kLanes<A>) f(d, i);
-  if constexpr (kLanes < A >> 1) for_tail<A, kLanes<A> / 2>(i, n, f);
+  if constexpr (kLanes<A> != 1) {
+    if (i < n) for_tail<A, kLanes<A> / 2>(i, n, f);
+  }
 }
 
 /// Vectors that can be summed side by side: AVX-512 has 32 registers, the others 16.
