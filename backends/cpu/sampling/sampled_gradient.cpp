@@ -71,25 +71,26 @@ class GradRows {
  public:
   using A = Acc<T>;
 
-  GradRows(const SampledGradient& p, std::int64_t first, std::int64_t end)
+  /// `width`: channels that are read of a row, in padding too.
+  GradRows(const SampledGradient& p, std::int64_t first, std::int64_t end, std::int64_t width)
       : grad_(static_cast<const T*>(p.grad_output)),
         of_({p.rois.bins(), p.shape.c, has_planes(p)}),
         first_(first),
-        count_(end - first) {
+        count_(end - first),
+        copied_(!std::is_same_v<T, A> || (width > count_ && !of_.planes)) {
     const std::int64_t padding = padded(count_) - count_;
     for (std::int64_t i = 0; i < kBins; ++i) std::fill_n(rows_ + i * kMost + count_, padding, T{});
-    std::fill_n(promoted_ + count_, padding, A{0});
+    std::fill_n(copy_ + count_, padding, A{0});
   }
 
   /// Until the next call. Bins are those of all RoIs.
   HWY_INLINE const A* row(std::int64_t bin) {
     const T* const from = of_.planes ? transposed(bin) : grad_ + bin * of_.channels + first_;
     if constexpr (std::is_same_v<T, A>) {
-      return from;
-    } else {
-      load_row(from, promoted_, count_);
-      return promoted_;
+      if (!copied_) return from;
     }
+    load_row(from, copy_, count_);
+    return copy_;
   }
   /// Prefetches what row() reads of bins that differ from the one before.
   template <class Pixels>
@@ -121,9 +122,10 @@ class GradRows {
   const T* grad_;
   layout::Elements of_;
   std::int64_t first_, count_;
+  bool copied_;                       ///< a row to copy_
   std::int64_t begin_ = 0, end_ = 0;  ///< bins in rows_
   HWY_ALIGN T rows_[kBins * kMost];
-  HWY_ALIGN A promoted_[kMost];
+  HWY_ALIGN A copy_[kMost];
 };
 
 /// Adds samples to the sums of a task.
@@ -136,7 +138,13 @@ class Adder final : public BinPixels {
   /// `count`: channels that are added of a pixel.
   Adder(const SampledGradient& p, const BandTask& task, std::int64_t count, A* to, std::int64_t step,
         const layout::RowPlaces& places)
-      : p_(p), task_(task), rows_(p, task.first, task.end), count_(count), to_(to), step_(step), places_(places) {}
+      : p_(p),
+        task_(task),
+        rows_(p, task.first, task.end, count),
+        count_(count),
+        to_(to),
+        step_(step),
+        places_(places) {}
 
   /// The samples of these RoIs, found one RoI after the other.
   HWY_INLINE void add_found(std::span<const PlacedRoi> placed) {
