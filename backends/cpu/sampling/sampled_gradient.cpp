@@ -77,7 +77,7 @@ class GradRows {
         of_({p.rois.bins(), p.shape.c, has_planes(p)}),
         first_(first),
         count_(end - first),
-        copied_(!std::is_same_v<T, A> || (width > count_ && !of_.planes)) {
+        pads_(width > count_ && !of_.planes) {
     const std::int64_t padding = padded(count_) - count_;
     for (std::int64_t i = 0; i < kBins; ++i) std::fill_n(rows_ + i * kMost + count_, padding, T{});
     std::fill_n(copy_ + count_, padding, A{0});
@@ -87,7 +87,7 @@ class GradRows {
   HWY_INLINE const A* row(std::int64_t bin) {
     const T* const from = of_.planes ? transposed(bin) : grad_ + bin * of_.channels + first_;
     if constexpr (std::is_same_v<T, A>) {
-      if (!copied_) return from;
+      if (!pads_) return from;
     }
     load_row(from, copy_, count_);
     return copy_;
@@ -122,7 +122,7 @@ class GradRows {
   const T* grad_;
   layout::Elements of_;
   std::int64_t first_, count_;
-  bool copied_;                       ///< a row to copy_
+  bool pads_;                         ///< rows that grad_output has without padding
   std::int64_t begin_ = 0, end_ = 0;  ///< bins in rows_
   HWY_ALIGN T rows_[kBins * kMost];
   HWY_ALIGN A copy_[kMost];
@@ -213,7 +213,7 @@ class Adder final : public BinPixels {
     constexpr std::int64_t kMost = std::min<std::int64_t>(32 / sizeof(A), kLanes<A>);
     std::int64_t c = 0;
     for (; c + kMost <= count; c += kMost) visit(hn::CappedTag<A, kMost>(), c);
-    for_tail<A, std::max<std::int64_t>(kMost / 2, 1)>(c, count, visit);
+    if (c < count) for_tail<A, std::max<std::int64_t>(kMost / 2, 1)>(c, count, visit);
   }
   /// kWide vectors of the channels of n pixels.
   template <int kWide, class D, class Weight>

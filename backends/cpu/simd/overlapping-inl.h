@@ -52,7 +52,7 @@ HWY_INLINE void for_overlapping(std::int64_t n, F&& f) {
   if (n > i) f(d, std::integral_constant<int, 1>(), n - kStep, kStep);
 }
 
-/// The same, one vector after the other: f(d, i).
+/// for_overlapping with one vector at a time: f(d, i) for each.
 template <class A, class F>
 HWY_INLINE void for_each_overlapping(std::int64_t n, F&& f) {
   for_overlapping<A, 1>(n, [&](auto d, auto vectors, std::int64_t i, std::int64_t step) HWY_ATTR {

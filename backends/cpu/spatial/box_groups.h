@@ -31,7 +31,7 @@ struct Rectangles {
 };
 /// A bit for each rectangle that meets the other, sides included.
 using Meeting = std::uint64_t (*)(const Rectangles& rectangles, const Rectangle& other);
-/// By the vectors of the handle's level.
+/// The Meeting that has the vectors of the handle's instruction-set level.
 Meeting meeting_of(const Context& context);
 
 class BoxGroups {

@@ -44,10 +44,9 @@ class Parts {
   }
 
   /// Writes the words of all parts into words[0, most), part after part; returns how many there are, maybe more than
-  /// `most`. make_part(part, slot, begin, end): writes as many words of the part as
-  /// words[begin, end) has room for, and returns how many there are. Several threads make each part's words in a range
-  /// of its own and move them into `spare`, which then is `words`; only if a part had not enough room are its words
-  /// made again.
+  /// `most`. make_part(part, slot, begin, end): writes as many words of the part as words[begin, end) has room for, and
+  /// returns how many there are. Several threads make each part's words in a range of its own and move them into
+  /// `spare`, which then is `words`; only if a part had not enough room are its words made again.
   template <class Make>
   std::int64_t make(const Context& context, const mluopsCall& call, double ns, std::int64_t most, Word*& words,
                     Word*& spare, const Make& make_part) const {

@@ -17,6 +17,7 @@
 #include "backends/cpu/kernels/psamask/lines-inl.h"
 #include "backends/cpu/kernels/psamask/stage-inl.h"
 #include "backends/cpu/runtime/parallel.h"
+#include "backends/cpu/simd/prefetch.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace mluops::cpu::psamask::HWY_NAMESPACE {
@@ -67,7 +68,7 @@ class BlockWriter {
       zero_bytes(false, out, bytes(blocks_.to.part()));
       for (std::int64_t r = 0; r < p.rows; ++r) {
         const std::uint8_t* const from = p.from + r * p.stride;
-        prefetch_bytes<2>(from + kAhead * bytes(blocks_.from.part()), p.count + 63);
+        prefetch_bytes<2>(from + kAhead * bytes(blocks_.from.part()), p.count);
         RowMoves<E>::copy(reinterpret_cast<const E*>(from), p.count / static_cast<std::int64_t>(sizeof(E)),
                           reinterpret_cast<E*>(out + p.before + r * (p.count + p.between)));
       }
@@ -111,7 +112,7 @@ class BlockWriter {
   /// with it: without them the prefetchers lose the stream.
   static HWY_INLINE void prefetch_row(std::int64_t r, const Pieces& p, const Pieces& later) {
     const std::uint8_t* const row = r < p.rows ? p.from + r * p.stride : later.from + (r - p.rows) * p.stride;
-    prefetch_bytes<2>(row, (p.stride <= 2 * p.count ? p.stride : p.count) + 63);
+    prefetch_bytes<2>(row, p.stride <= 2 * p.count ? p.stride : p.count);
   }
 
   /// What the rows of a block have of a part.

@@ -13,7 +13,6 @@
 #include "backends/cpu/runtime/arena.h"
 #include "backends/cpu/runtime/parallel.h"
 #include "backends/cpu/runtime/path.h"
-#include "backends/cpu/simd/prefetch.h"
 #include "backends/cpu/simd/simd-inl.h"
 #include "backends/cpu/simd/transpose-inl.h"
 #include "common/shape.h"
